@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.datasets import read_retrieval_set
 from recall_retrievers.store.chroma.search_text import index_text
-from recall_retrievers.store.embedding.minilm_network import network
+from recall_retrievers.store.embedding.minilm import network
 
 DIMENSIONS = 128
 

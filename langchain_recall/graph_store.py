@@ -52,7 +52,7 @@ from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.retriever.memory_retriever import RetrieverOptions
 from recall_retrievers.store.memory_store import within
 from recall_retrievers.store.recall_store import RecallStore
-from recall_retrievers.store.scoped_store import ScopedStore
+from recall_retrievers.store.store import ScopedStore
 
 _MORE = 16  # if a filter that the collection cannot check leaves too few, so many times as many
 

@@ -22,7 +22,7 @@ from recall_retrievers.store.chroma.framework_objects import (
 )
 from recall_retrievers.store.memory_store import within
 from recall_retrievers.store.recall_store import RecallStore
-from recall_retrievers.store.scoped_store import ScopedStore
+from recall_retrievers.store.store import ScopedStore
 
 
 class RecallVectorStore(VectorStore):

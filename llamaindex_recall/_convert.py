@@ -19,7 +19,7 @@ from recall_retrievers.core.memory import TRACE_PREFIX
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.streamed import Done
 from recall_retrievers.core.text_sources import flat_sources
-from recall_retrievers.store.chroma.row_fields import NODE_SOURCE
+from recall_retrievers.store.chroma.fields import NODE_SOURCE
 
 
 class MemoryNode(TextNode):

@@ -23,16 +23,16 @@ from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope, ScopeInput
+from recall_retrievers.store.chroma.fields import NODE_SOURCE
 from recall_retrievers.store.chroma.framework_objects import (
     document_metadata,
     stored_memory,
     takes_no_more,
     with_its_fields,
 )
-from recall_retrievers.store.chroma.row_fields import NODE_SOURCE
 from recall_retrievers.store.memory_store import within
 from recall_retrievers.store.recall_store import RecallStore
-from recall_retrievers.store.scoped_store import ScopedStore
+from recall_retrievers.store.store import ScopedStore
 
 _METHODS: dict[VectorStoreQueryMode, Literal["semantic", "keyword"]] = {
     VectorStoreQueryMode.DEFAULT: "semantic",

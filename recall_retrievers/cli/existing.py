@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from recall_retrievers.core.errors import EmbeddingMismatchError, MissingCollectionError, StoreError
 from recall_retrievers.core.scope import ScopeName
 from recall_retrievers.store import Fields, RecallStore
-from recall_retrievers.store.chroma.client import check_chroma_is_installed, server_client
-from recall_retrievers.store.chroma.row_fields import OWN_FIELDS
+from recall_retrievers.store.chroma.fields import OWN_FIELDS
+from recall_retrievers.store.chroma.place import check_chroma_is_installed, server_client
 from recall_retrievers.store.embedding.embedder import MULTILINGUAL
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual

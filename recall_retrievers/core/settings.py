@@ -26,8 +26,8 @@ Ratio = Annotated[float, Field(ge=0, le=1_000)]
 Days = Annotated[float, Field(gt=0, le=36_500)]
 """A length of time, a hundred years at most."""
 
-Seconds = Annotated[float, Field(gt=0, le=86_400)]
-"""A time to wait, a day at most."""
+Seconds = Annotated[float, Field(gt=0, le=86_400, strict=True)]
+"""A time to wait, a day at most; True and "10" are none."""
 
 
 def check_count(name: str, count: object, most: int = MOST_RESULTS) -> None:

@@ -26,13 +26,13 @@ from recall_retrievers.serve.problems import answer_to, failure_of
 from recall_retrievers.serve.routes import ROUTES, ApiRoute, openapi
 from recall_retrievers.serve.running import ServerSettings
 from recall_retrievers.serve.tokens import Tokens
-from recall_retrievers.store.scoped_store import ManagedStore
+from recall_retrievers.store.store import Store
 
 _log = logging.getLogger(__name__)
 
 
 def create_memory_app(  # noqa: PLR0913 - the settings of a server, each by name
-    store: ManagedStore,
+    store: Store,
     *,
     tokens: str | None = None,
     scope: ScopeInput = None,

@@ -25,9 +25,8 @@ from recall_retrievers.serve.operation import (
     ScopeFields,
     TimedOperation,
 )
-from recall_retrievers.store.changes import MemoryChanges
-from recall_retrievers.store.chroma.epoch import new_id
-from recall_retrievers.store.conditions import Order, Position
+from recall_retrievers.store.chroma.fields import new_id
+from recall_retrievers.store.conditions import MemoryChanges, Order, Position
 
 _MOST_ADDED = 1_000
 

@@ -27,7 +27,7 @@ from recall_retrievers.retriever.stage_list import TASKS, default_stages
 from recall_retrievers.stages.build_query import BuildQuery
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.plain_texts import MergeMemory, PrintMemory
-from recall_retrievers.store.scoped_store import ManagedStore
+from recall_retrievers.store.store import Store
 from recall_retrievers.timeline import TimeRange
 
 MOST_PER_REQUEST = 100
@@ -125,13 +125,13 @@ class ScopedService:
         scope: Whose memories.
     """
 
-    store: ManagedStore
+    store: Store
     personal: MemoryRetriever
     tasks: MemoryRetriever
     scope: Scope
 
     @classmethod
-    def of(cls, store: ManagedStore, *, timezone: str | None = None) -> ScopedService:
+    def of(cls, store: Store, *, timezone: str | None = None) -> ScopedService:
         """A service for all memories of a store, with flows that ask no model."""
         personal = MemoryRetriever(
             store=store, timezone=timezone, stages=[*default_stages(), PrintMemory()]

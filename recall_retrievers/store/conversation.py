@@ -2,7 +2,7 @@
 
 The words of a question often miss a turn such as "Yes, three of them." So the row of a turn also
 holds the end of the turn that it answers: the last one of another speaker. Keyword search reads it,
-and by its id finds the other turns around the turn (`rows.indexed_words`). It is not embedded,
+and by its id finds the other turns around the turn (`rows.turns`). It is not embedded,
 because it blurs the vector, and it is part of no text that is returned.
 """
 
@@ -19,7 +19,7 @@ from recall_retrievers.core.message import read_message
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.ranking.sessions import PAUSE
-from recall_retrievers.store.chroma.prepare import filled_in
+from recall_retrievers.store.chroma.rows import filled_in
 from recall_retrievers.store.chroma.search_text import ending, index_text
 from recall_retrievers.timeline import parse_time
 

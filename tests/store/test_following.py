@@ -12,12 +12,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from store.following import MANY, SMALL, by_meaning, by_words, fill, watched
+from store.kit import SmallEmbedding
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.index import Index
-from recall_retrievers.store.chroma.row_fields import OWN_FIELDS
+from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.fields import OWN_FIELDS
+from recall_retrievers.store.chroma.place import FORMAT, MARK
+from recall_retrievers.store.embedding.bounded import BoundedEmbedding
+from recall_retrievers.store.embedding.embedder import as_embedder
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows import follower
 from recall_retrievers.store.rows.cache import Cache
@@ -230,8 +234,13 @@ def test_the_rows_of_a_scope_equal_the_collection_whoever_writes(
         patched.setattr(follower, "POLL_S", 0.0)
         patched.setattr(follower, "COUNTED_AT_ONCE", 0)
         name = f"scoped-{time.monotonic_ns()}"
-        collection: Any = client.create_collection(name, embedding_function=None)
-        index = Index.of(collection, OWN_FIELDS, foreign=False, cloud=False)
+        model = BoundedEmbedding(as_embedder(SmallEmbedding()), None)
+        collection: Any = client.create_collection(
+            name,
+            metadata={MARK: FORMAT, "embedding_model": model.model_name},
+            embedding_function=None,
+        )
+        index = Collection(collection, model, OWN_FIELDS)
         rows = RowIndex(index, follower.Follower(index, scope, shared=True), None, Cache(10**6))
         rows.prepare(build=True, patient=True)
         there: dict[str, tuple[str, str]] = {}

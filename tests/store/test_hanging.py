@@ -14,12 +14,12 @@ import chromadb
 import pytest
 from store.elsewhere import opens_elsewhere
 from store.kit import SmallEmbedding, best, contents, python_process
+from tables import table
 
 from recall_retrievers.cli.existing import source_of
-from recall_retrievers.core.errors import StoreError, StoreUnavailableError
+from recall_retrievers.core.errors import SettingsError, StoreError, StoreUnavailableError
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store import RecallStore
-from recall_retrievers.store.writing import row_writer
+from recall_retrievers.store import RecallStore, writing
 
 SAYS = r"model 'small' did not embed .* within 0\.3 s"
 
@@ -144,7 +144,7 @@ def test_closing_waits_a_while_for_chroma(
 
     store = RecallStore(tmp_path, embedding=small)
     monkeypatch.setattr(chromadb.Collection, "upsert", hanging)
-    monkeypatch.setattr(row_writer, "CHROMA_S", 0.3)
+    monkeypatch.setattr(writing, "CHROMA_S", 0.3)
     first, second = (threading.Thread(target=_quietly, args=(store, x)) for x in ("tea", "train"))
     first.start()
     asked.wait(10)
@@ -197,11 +197,11 @@ def test_without_a_limit_it_is_waited_for(embedding: Hanging) -> None:
         assert contents(best(store, "hang")) == ["hang"]
 
 
-@pytest.mark.parametrize("limit", [0, -1, True, "10"])
-@pytest.mark.parametrize("name", ["embed_timeout_s", "server_timeout_s"])
-def test_a_limit_is_a_number_of_seconds(small: SmallEmbedding, name: str, limit: Any) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be a number of seconds above 0"):
-        RecallStore(embedding=small, **{name: limit})
+@table("limit", [0, -1, True, "10", 86_401, float("nan")])
+def test_a_limit_is_a_number_of_seconds_up_to_a_day(limit: Any) -> None:
+    for name in ("embed_timeout_s", "server_timeout_s"):
+        with pytest.raises(SettingsError, match=rf"{name} must be .*; got {limit!r}"):
+            RecallStore(**{name: limit})
 
 
 class Relay(socketserver.ThreadingTCPServer):
@@ -274,7 +274,7 @@ def test_a_server_that_accepts_and_never_answers_is_given_up(
 def test_a_command_gives_up_a_server_that_does_not_answer(
     relay: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recall_retrievers.store.chroma.client.SERVER_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("recall_retrievers.store.chroma.place.SERVER_TIMEOUT_S", 0.3)
     relay.silent.set()
 
     with pytest.raises(StoreUnavailableError, match=r"^http.*: no answer within 0\.3 s\. See that"):

@@ -16,14 +16,13 @@ from store.kit import SmallEmbedding, best
 
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.access import client_access
 from recall_retrievers.store.chroma.database import (
     DATABASE,
     check_database,
     close_unused,
     open_database,
 )
-from recall_retrievers.store.chroma.path_lock import hold
+from recall_retrievers.store.chroma.place import Place, hold
 from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.doctor.check import examine
 from recall_retrievers.store.rows.scoped_rows import indexes_of
@@ -71,7 +70,7 @@ def test_nothing_that_is_read_beside_an_engine_drops_a_lock(
             lambda: check_database(path),
             lambda: examine(hold(path, str(path)), raw),
             tables,
-            lambda: client_access(client).close(),
+            lambda: Place.of_client(client).close(),
             close_unused,
         ):
             assert not locked(path)

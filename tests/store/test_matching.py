@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from store.test_where import ROWS, filters, holds
 
-from recall_retrievers.store.chroma.filter_match import fulfils
-from recall_retrievers.store.chroma.where import filter_where
+from recall_retrievers.store.chroma.where import filter_where, fulfils
 
 
 @settings(max_examples=100)

@@ -8,8 +8,8 @@ from typing import Any
 
 import chromadb
 import pytest
-from store.elsewhere import opens_elsewhere
-from store.kit import SmallEmbedding, best, contents, python_process
+from store.elsewhere import held_elsewhere, opens_elsewhere
+from store.kit import SmallEmbedding, best, contents
 
 from recall_retrievers.core.errors import (
     EmbeddingMismatchError,
@@ -121,26 +121,11 @@ class TestPath:
         self, tmp_path: Path, small: SmallEmbedding
     ) -> None:
         path = tmp_path / "memories"
-        script = """
-            import sys
-            from recall_retrievers.store import RecallStore
-            from store.kit import SmallEmbedding
-            store = RecallStore(sys.argv[1], embedding=SmallEmbedding())
-            store.add(["theirs"])
-            print("open", flush=True)
-            sys.stdin.readline()
-        """
         with RecallStore(path, embedding=small) as store:
-            other = python_process(script, str(path))
-            try:
-                assert other.stdout is not None
-                assert other.stdout.readline() == "open\n"
+            with held_elsewhere(path):
                 for use in (lambda: best(store, "tea"), lambda: store.add(["tea"]), store.count):
                     with pytest.raises(StoreLockedError):
                         use()
-            finally:
-                other.kill()
-                other.communicate(timeout=20)
             assert contents(best(store, "theirs")) == ["theirs"]
             store.add(["ours"])
             assert store.count() == 2

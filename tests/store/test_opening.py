@@ -7,13 +7,14 @@ from typing import Any
 import chromadb
 import pytest
 from chromadb.config import Settings
-from store.elsewhere import opens_elsewhere
-from store.kit import NOON, SmallEmbedding, best, contents, python_process
+from store.elsewhere import held_elsewhere, opens_elsewhere
+from store.kit import NOON, SmallEmbedding, best, contents
 
 from recall_retrievers.core.errors import (
     EmbeddingMismatchError,
     ForeignCollectionError,
     MemoryFormatError,
+    SettingsError,
     StoreError,
     StoreLockedError,
 )
@@ -77,26 +78,11 @@ class TestOpening:
     def test_a_path_held_by_another_process_is_refused_until_that_ends(
         self, tmp_path: Path, small: SmallEmbedding
     ) -> None:
-        script = """
-            import sys
-            from recall_retrievers.store import RecallStore
-            from store.kit import SmallEmbedding
-            store = RecallStore(sys.argv[1], embedding=SmallEmbedding())
-            store.add(["theirs"])
-            print("open", flush=True)
-            sys.stdin.readline()
-        """
-        other = python_process(script, str(tmp_path))
-        try:
-            assert other.stdout is not None
-            assert other.stdout.readline() == "open\n"
+        with held_elsewhere(tmp_path):
             with pytest.raises(StoreLockedError, match=r"chroma run --path .*HttpClient"):
                 RecallStore(tmp_path, embedding=small)
             with pytest.raises(StoreLockedError):
                 RecallStore(f"{tmp_path}/.", embedding=small)
-        finally:
-            other.kill()
-            other.communicate(timeout=20)
         with RecallStore(tmp_path, embedding=small) as store:
             assert contents(best(store, "theirs")) == ["theirs"]
 
@@ -228,6 +214,29 @@ class TestOpening:
         monkeypatch.setattr(type(collection), "configuration_json", property(lambda _: cloud))
         with RecallStore(collection, embedding=SmallEmbedding()) as store:
             assert best(store, "tea")[0].score == pytest.approx(1, abs=1e-5)
+
+    @pytest.mark.parametrize("where", ["memory", "path", "server"])
+    def test_the_graph_of_a_new_collection_looks_at_as_many_candidates_as_wanted(
+        self, where: str, tmp_path: Path, collection_name: str, request: pytest.FixtureRequest
+    ) -> None:
+        source: Any = {"memory": chromadb.EphemeralClient(), "path": tmp_path}.get(where)
+        if where == "server":
+            port = request.getfixturevalue("server_port")
+            source = chromadb.HttpClient(host="127.0.0.1", port=port)
+
+        def looked_at(name: str, **settings: Any) -> int:
+            with RecallStore(source, name, create=True, **settings) as store:
+                store.add(["tea"])
+            client = chromadb.PersistentClient(str(tmp_path)) if where == "path" else source
+            found = client.get_collection(name, embedding_function=None).configuration_json
+            return int(found["hnsw"]["ef_search"])
+
+        assert looked_at(collection_name) == 400
+        assert looked_at(f"{collection_name}-2", ef_search=1_000) == 1_000
+        assert looked_at(collection_name, ef_search=1_000) == 400  # it was there
+        for wrong in (0, 10_001, "many"):
+            with pytest.raises(SettingsError, match=r"ef_search must be .*; got"):
+                RecallStore(ef_search=wrong)  # type: ignore[arg-type]
 
     def test_its_name_and_model_are_told(self, small: SmallEmbedding, tmp_path: Path) -> None:
         with RecallStore(tmp_path, embedding=small) as store:

@@ -23,7 +23,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.index import Index, Similar
+from recall_retrievers.store.chroma.collection import Collection, Similar
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.rows import planner
 from recall_retrievers.store.rows.table import Table
@@ -152,13 +152,13 @@ def test_a_question_and_its_time_take_one_look_at_the_graph(
     filled: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[int] = []
-    neighbours = Index.neighbours
+    neighbours = Collection.neighbours
 
-    def counted(index: Index, vector: Any, limit: int) -> list[Similar]:
+    def counted(index: Collection, vector: Any, limit: int) -> list[Similar]:
         looks.append(limit)
         return neighbours(index, vector, limit)
 
-    monkeypatch.setattr(Index, "neighbours", counted)
+    monkeypatch.setattr(Collection, "neighbours", counted)
     monkeypatch.setattr(planner.RowCounts, "routes", ["graph", "where"])
     whole = Search("tea", 5)
     then = replace(whole, within=(TimeRange(FIRST, FIRST + timedelta(days=200), "day"),))
@@ -177,9 +177,9 @@ def test_other_work_is_done_while_chroma_searches(
         "rows compared": (then, "cosines"),
     }[ahead]
     done = threading.Event()
-    neighbours, work = Index.neighbours, getattr(Table, name)
+    neighbours, work = Collection.neighbours, getattr(Table, name)
 
-    def waiting(index: Index, vector: Any, limit: int) -> list[Similar]:
+    def waiting(index: Collection, vector: Any, limit: int) -> list[Similar]:
         assert done.wait(10), "nothing was done meanwhile"
         return neighbours(index, vector, limit)
 
@@ -188,7 +188,7 @@ def test_other_work_is_done_while_chroma_searches(
         done.set()
         return found
 
-    monkeypatch.setattr(Index, "neighbours", waiting)
+    monkeypatch.setattr(Collection, "neighbours", waiting)
     monkeypatch.setattr(Table, name, working)
     monkeypatch.setattr(
         planner.RowCounts,

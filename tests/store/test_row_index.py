@@ -18,18 +18,17 @@ from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store import RecallStore
+from recall_retrievers.store import RecallStore, writing
 from recall_retrievers.store.embedding.token_vectors import unit
 from recall_retrievers.store.rows import follower, row_index
 from recall_retrievers.store.rows.scoped_rows import indexes_of
 from recall_retrievers.store.rows.vectors import Vectors
-from recall_retrievers.store.writing import row_writer
 
 
 @pytest.fixture
 def another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stores pass on no writes, as those of two processes cannot; every question looks."""
-    monkeypatch.setattr(row_writer, "indexes_of", lambda *_: [])
+    monkeypatch.setattr(writing, "indexes_of", lambda *_: [])
     monkeypatch.setattr(follower, "POLL_S", 0.0)
 
 

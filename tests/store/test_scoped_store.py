@@ -15,7 +15,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import Position, RecallStore, ScopedStore
-from recall_retrievers.store.chroma.index import Index
+from recall_retrievers.store.chroma.collection import Collection
 
 DAY = datetime(2024, 3, 5, tzinfo=UTC)
 SCOPES: list[dict[str, str]] = [
@@ -216,11 +216,13 @@ async def test_among_given_ids_only_those_of_the_scope_are_found(
         assert [hit.score for hit in found] == [hit.measures["keyword"] for hit in found]
 
 
-def test_an_id_of_another_is_not_replaced(whole: RecallStore) -> None:
+def test_an_id_of_another_is_not_replaced_and_nothing_is_stored(whole: RecallStore) -> None:
     fill(whole)
+    before = stored(whole)
     with pytest.raises(ScopeError, match="'m1' is there already, outside the scope"):
-        whole.for_scope(user_id="ann").add([{"id": "m1", "content": "rum"}])
-    assert contents(whole.get(["m1"])) == ["tea 1"]
+        # More than are written at once.
+        whole.for_scope(user_id="ann").add([*["rum"] * 300, {"id": "m1", "content": "rum"}])
+    assert stored(whole) == before
 
 
 def test_an_id_that_another_takes_meanwhile_is_not_replaced(
@@ -228,7 +230,9 @@ def test_an_id_that_another_takes_meanwhile_is_not_replaced(
 ) -> None:
     fill(whole)
     with monkeypatch.context() as before_it_is_written:
-        before_it_is_written.setattr(Index, "read", lambda *_: {})  # as if m1 had come after that
+        before_it_is_written.setattr(
+            Collection, "read", lambda *_: {}
+        )  # as if m1 had come after that
         with pytest.raises(ScopeError, match="'m1' is there already, outside the scope"):
             whole.for_scope(user_id="ann").add([{"id": "m1", "content": "rum"}])
     assert contents(whole.get(["m1"])) == ["tea 1"]

@@ -13,7 +13,7 @@ from store.kit import ZONES, SmallEmbedding, ids, similarities
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.window import window_where
+from recall_retrievers.store.chroma.where import window_where
 from recall_retrievers.timeline import TimeRange
 
 WORDS = ["tea", "dentist", "street", "garden", "train", "letter", "music", "river", "bread"]

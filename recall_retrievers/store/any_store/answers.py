@@ -14,10 +14,8 @@ from recall_retrievers.core.memory import is_reserved
 from recall_retrievers.core.reflection import digest
 from recall_retrievers.core.stage import Search
 from recall_retrievers.ranking.fusion import rank_score
-from recall_retrievers.store.chroma.epoch import to_milliseconds
-from recall_retrievers.store.chroma.filter_match import fulfils
-from recall_retrievers.store.chroma.row_fields import Fields
-from recall_retrievers.store.chroma.where import filter_where
+from recall_retrievers.store.chroma.fields import Fields, to_milliseconds
+from recall_retrievers.store.chroma.where import filter_where, fulfils
 
 Found = TypeVar("Found")
 

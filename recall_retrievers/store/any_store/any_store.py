@@ -35,7 +35,7 @@ from recall_retrievers.store.any_store.answers import (
     named,
 )
 from recall_retrievers.store.any_store.coarse_filter import Dialect, written_unit
-from recall_retrievers.store.chroma.row_fields import OWN_FIELDS, Fields, TimeUnit
+from recall_retrievers.store.chroma.fields import OWN_FIELDS, Fields, TimeUnit
 from recall_retrievers.store.chroma.search_text import by_words
 
 _log = logging.getLogger(__name__)

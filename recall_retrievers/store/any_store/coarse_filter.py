@@ -16,8 +16,12 @@ from typing import ClassVar, Generic, Literal, Self, TypeVar, cast
 from typing_extensions import TypeIs
 
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.epoch import to_milliseconds, up_to_milliseconds
-from recall_retrievers.store.chroma.row_fields import Fields, TimeUnit
+from recall_retrievers.store.chroma.fields import (
+    Fields,
+    TimeUnit,
+    to_milliseconds,
+    up_to_milliseconds,
+)
 from recall_retrievers.store.chroma.where import DOCUMENT, Where, filter_where
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.parse_time import EPOCH_MILLISECONDS_FROM

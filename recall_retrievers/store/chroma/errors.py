@@ -1,4 +1,4 @@
-"""Chroma's failures as `StoreError`, with advice.
+"""Chroma's failures as `StoreError`, with advice; and what a server can do, by its errors.
 
 Chroma raises its own classes, those of httpx and of the operating system, and bare exceptions; over
 a server it raises others than in this process. They are classified here, and nowhere else.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event
+from threading import BoundedSemaphore, Event
 from typing import TYPE_CHECKING, cast
+
+from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from recall_retrievers.core.errors import (
     RecallError,
@@ -17,11 +19,14 @@ from recall_retrievers.core.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from recall_retrievers.core.transient_errors import is_away
+from recall_retrievers.core.transient_errors import is_away, is_transient
 from recall_retrievers.store.chroma.database import CURE
+from recall_retrievers.store.chroma.fields import KEYWORD_VECTOR
 
 if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
+    from chromadb.api.types import Schema
 
 _ANOTHER_CLIENT = (
     "This program has a Chroma client for it already, with settings of its own, and there can be "
@@ -58,13 +63,15 @@ _STUCK = (
     "this store calls it no more. Close it, see that there is room on the disk, that it can be "
     "written and that `recall check` finds no damage, and open it again"
 )
-Method = Callable[..., object]
+_Method = Callable[..., object]
 
 _VERBS = {"upsert": "store in", "get": "read", "query": "search", "modify": "note facts about"}
 
 
 class _Wrapped:
-    def __init__(self, collection: Collection, wrap: Callable[[str, Method], Method]) -> None:
+    """A collection of which each method is wrapped, by its name."""
+
+    def __init__(self, collection: Collection, wrap: Callable[[str, _Method], _Method]) -> None:
         self._collection = collection
         self._wrap = wrap
 
@@ -73,8 +80,7 @@ class _Wrapped:
         return self._wrap(name, value) if callable(value) else value
 
 
-def wrapped(collection: Collection, wrap: Callable[[str, Method], Method]) -> Collection:
-    """A collection of which each method is wrapped, by its name."""
+def _wrapped(collection: Collection, wrap: Callable[[str, _Method], _Method]) -> Collection:
     # It has whatever a collection has, and Chroma's types have no protocol for that.
     return cast("Collection", _Wrapped(collection, wrap))
 
@@ -82,12 +88,12 @@ def wrapped(collection: Collection, wrap: Callable[[str, Method], Method]) -> Co
 def guarded(collection: Collection, stuck: Event) -> Collection:
     """A collection that raises a `StoreError` for every failure; see `chroma_errors`."""
 
-    def guard(name: str, method: Method) -> Method:
+    def guard(name: str, method: _Method) -> _Method:
         return chroma_errors(f"{_VERBS.get(name, name)} collection {collection.name!r}", stuck)(
             method
         )
 
-    return wrapped(collection, guard)
+    return _wrapped(collection, guard)
 
 
 @contextmanager
@@ -141,3 +147,86 @@ def _as_ours(what: str, error: BaseException, *, stuck: bool) -> StoreError:
         advice = _STUCK
     kind = StoreDamagedError if advice in _DAMAGED else StoreError
     return kind(f"Chroma could not {what}: {cause}" + (f". {advice}" if advice else ""))
+
+
+# -- what a server can do, found out by asking it, never by its name ------------------------------
+
+_AT_ONCE = 5  # reads; the quota is 10, which a second store of the process shares
+_READS = frozenset({"count", "get", "query", "search"})
+
+_again = retry(
+    # Other processes read as well, so the cloud may turn a read away nevertheless.
+    retry=retry_if_exception(lambda error: is_transient(error.__cause__ or error)),
+    stop=stop_after_attempt(4),
+    wait=wait_random_exponential(multiplier=0.1, max=2),
+    reraise=True,
+)
+
+# The words of a server's error for what it cannot do. `chroma run` 1.5 says the first two.
+_CANNOT_SEARCH = ("not implemented", "notimplemented", "not found", "not allowed")
+_CANNOT_INDEX = ("not enabled in local", "not supported", "unimplemented", "not implemented")
+
+
+def searches_itself(collection: Collection) -> bool:
+    """Whether a collection has Chroma's Search API: in Chroma Cloud, or a distributed Chroma.
+
+    A collection in this process and one of `chroma run` have not.
+
+    Raises:
+        StoreError: When anything else fails, such as a server that does not answer.
+    """
+    from chromadb import Search  # noqa: PLC0415 - it takes a second to import
+
+    try:
+        collection.search(Search().limit(1))
+    except StoreError as error:
+        # The route of the search is missing on older servers, and their error has no text.
+        if not str(error.__cause__) or _says(error, _CANNOT_SEARCH):
+            return False
+        raise
+    return True
+
+
+def made_with_words(
+    client: ClientAPI, name: str, metadata: dict[str, str | int]
+) -> Collection | None:
+    """A collection that can be searched by words; one that exists is opened as it is.
+
+    Returns:
+        The collection; None if the server has no index for sparse vectors.
+    """
+    try:
+        return client.get_or_create_collection(
+            name, schema=_schema(), metadata=metadata, embedding_function=None
+        )
+    except Exception as error:
+        if _says(error, _CANNOT_INDEX):
+            return None
+        raise
+
+
+def paced(collection: Collection) -> Collection:
+    """A collection of which no more than `_AT_ONCE` reads run at once; the others wait."""
+    places = BoundedSemaphore(_AT_ONCE)
+
+    def pace(name: str, method: _Method) -> _Method:
+        @_again
+        def read(*args: object, **kwargs: object) -> object:
+            with places:
+                return method(*args, **kwargs)
+
+        return read if name in _READS else method
+
+    return _wrapped(collection, pace)
+
+
+def _schema() -> Schema:
+    from chromadb import Schema, SparseVectorIndexConfig, VectorIndexConfig  # noqa: PLC0415
+
+    schema = Schema().create_index(VectorIndexConfig(space="cosine"))
+    return schema.create_index(SparseVectorIndexConfig(bm25=True), key=KEYWORD_VECTOR)
+
+
+def _says(error: Exception, signs: tuple[str, ...]) -> bool:
+    text = str(error).lower()
+    return any(sign in text for sign in signs)

@@ -26,8 +26,7 @@ from recall_retrievers.core.flat_metadata import (
 )
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.store.chroma.epoch import day_of
-from recall_retrievers.store.chroma.row_fields import NODE_SOURCE
+from recall_retrievers.store.chroma.fields import NODE_SOURCE, is_ours
 
 _BUCKETS = frozenset(
     {"created_day", "created_month", "event_start", "event_end", "list_values", "may_expire"}
@@ -163,7 +162,7 @@ def document_metadata(memory: Candidate | Memory) -> dict[str, object]:
 
 def _unread(metadata: Mapping[str, Any], quality: object, events: bool) -> dict[str, Any]:
     """Values whose names are those of fields or of our rows, and which are something else."""
-    names = set() if _is_row_of_ours(metadata) else set(_BUCKETS)
+    names = set() if is_ours(metadata) else set(_BUCKETS)
     names |= set() if _is_share(quality) else {"quality"}
     names |= set() if events else {"event_ranges"}
     return {name: each for name, each in metadata.items() if name in names and each != ""}
@@ -171,9 +170,3 @@ def _unread(metadata: Mapping[str, Any], quality: object, events: bool) -> dict[
 
 def _is_share(quality: object) -> bool:
     return isinstance(quality, float) and 0 <= quality <= 1
-
-
-def _is_row_of_ours(metadata: Mapping[str, Any]) -> bool:
-    """Whether it is the metadata of a row of ours, as a framework's own store returns it."""
-    day, created = metadata.get("created_day"), metadata.get("created_at")
-    return isinstance(day, int) and isinstance(created, int) and day == day_of(created)

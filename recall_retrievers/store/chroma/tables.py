@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recall_retrievers.core.memory import MetadataValue
 from recall_retrievers.store.chroma.database import UnknownLayoutError, open_database
-from recall_retrievers.store.chroma.row_fields import Row
+from recall_retrievers.store.chroma.fields import Row
 
 _DELETE = 3  # Chroma's number for the operation; 0 = add, 1 = update, 2 = upsert
 _UPDATE = 1

@@ -1,4 +1,4 @@
-"""Where clauses: a user's filter checked and made exact, and a scope, as Chroma reads them.
+"""Where clauses: a user's filter checked and made exact, a scope and a time, as Chroma reads them.
 
 Only operators that work embedded, on a server and in Chroma Cloud are let through.
 """
@@ -6,9 +6,11 @@ Only operators that work embedded, on a server and in Chroma Cloud are let throu
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from operator import ge, gt, le, lt
+from typing import cast
 
 from typing_extensions import TypeIs
 
@@ -16,17 +18,20 @@ from recall_retrievers.core.errors import FilterError
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.store.chroma.epoch import to_milliseconds
-from recall_retrievers.store.chroma.row_fields import (
+from recall_retrievers.store.chroma.fields import (
     EXPIRES_AT,
     FRAMEWORK_KEYS,
     MAY_EXPIRE,
     OWN_FIELDS,
     Fields,
     TimeUnit,
+    day_of,
+    month_of,
     row_key,
+    to_milliseconds,
+    up_to_milliseconds,
 )
-from recall_retrievers.timeline import parse_time
+from recall_retrievers.timeline import TimeRange, parse_time
 
 Where = dict[str, object]
 
@@ -270,3 +275,121 @@ def _joined(operator: str, conditions: Sequence[Where | None]) -> Where | None:
     if len(present) < 2:
         return present[0] if present else None
     return {operator: present}
+
+
+# -- a time range: coarse and fast; the exact bounds are compared afterwards ----------------------
+
+# Up to here a list of buckets is faster than a range: Chroma materialises each side of a range.
+_MOST_DAYS = 62
+_MOST_MONTHS = 120
+
+
+def window_where(ranges: Sequence[TimeRange]) -> list[Where | None]:
+    """Conditions, one of which a row of ours must fulfil to be of one of these times.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> start, end = (datetime(1970, 1, day, tzinfo=UTC) for day in (2, 3))
+        >>> window_where([TimeRange(start, end, "day")])[0]
+        {'created_day': {'$in': [1]}}
+    """
+    return [arm for each in ranges for arm in (recorded_where(each), _happened(each))]
+
+
+def foreign_where(time_range: TimeRange, fields: Fields, unit: TimeUnit) -> Where | None:
+    """The same for a row that somebody else wrote; None unless its time is a number."""
+    per_unit = {"milliseconds": 1, "seconds": 1000}.get(unit)
+    if per_unit is None:
+        return None  # Chroma cannot compare text: the candidates are compared here
+    start, end = time_range.start, time_range.end
+    first = None if start is None else to_milliseconds(start) // per_unit
+    last = None if end is None else -(-up_to_milliseconds(end) // per_unit)
+    return _between(fields.created_at, first, last)
+
+
+def recorded_where(time_range: TimeRange) -> Where | None:
+    """Rows whose recorded time may be in a range; for a collection of ours."""
+    first = None if time_range.start is None else to_milliseconds(time_range.start)
+    last = None if time_range.end is None else up_to_milliseconds(time_range.end) - 1
+    if first is not None and last is not None:
+        days = range(day_of(first), day_of(last) + 1)
+        if len(days) <= _MOST_DAYS:
+            return {"created_day": {"$in": list(days)}}
+        months = range(month_of(first), month_of(last) + 1)
+        if len(months) <= _MOST_MONTHS:
+            return {"created_month": {"$in": list(months)}}
+    low, high = (None if each is None else month_of(each) for each in (first, last))
+    return _between("created_month", low, high)
+
+
+def _happened(time_range: TimeRange) -> Where | None:
+    bounds: list[Where] = []
+    if time_range.end is not None:
+        bounds.append({"event_start": {"$lt": up_to_milliseconds(time_range.end)}})
+    if time_range.start is not None:
+        bounds.append({"event_end": {"$gt": to_milliseconds(time_range.start)}})
+    return all_of(bounds)
+
+
+def _between(key: str, low: int | None, high: int | None) -> Where | None:
+    bounds = {"$gte": low, "$lte": high}
+    return all_of([{key: {how: each}} for how, each in bounds.items() if each is not None])
+
+
+# -- the same check in Python, for stores that cannot filter ---------------------------------------
+
+_ORDER: Mapping[str, Callable[[float, float], bool]] = {
+    "$lt": lt,
+    "$lte": le,
+    "$gt": gt,
+    "$gte": ge,
+}
+_OPPOSITE = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}
+
+
+def fulfils(where: Where | None, text: str, metadata: Mapping[str, object]) -> bool:
+    """Whether a row fulfils a where clause, as Chroma reads one.
+
+    Args:
+        where: The clause, as `filter_where` writes it; None = every row fulfils it.
+        text: The row's text.
+        metadata: Its metadata. A missing key is equal to nothing, so "$ne" holds.
+
+    Examples:
+        >>> fulfils({"stars": {"$gte": 3}}, "Tea.", {"stars": 4})
+        True
+        >>> fulfils({"$and": [{"stars": {"$ne": 4}}, {"topic": {"$eq": "tea"}}]}, "", {"stars": 4})
+        False
+    """
+    return where is None or all(
+        _holds(key, wanted, text, metadata) for key, wanted in where.items()
+    )
+
+
+def _holds(key: str, wanted: object, text: str, metadata: Mapping[str, object]) -> bool:
+    if key in ("$and", "$or"):
+        arms = cast("Sequence[Where]", wanted)
+        return (all if key == "$and" else any)(fulfils(arm, text, metadata) for arm in arms)
+    conditions = cast("Mapping[str, object]", wanted).items()
+    if key == DOCUMENT:
+        return all((str(part) in text) == (each == "$contains") for each, part in conditions)
+    return all(_compare(metadata.get(key), each, bound) for each, bound in conditions)
+
+
+def _compare(value: object, operator: str, bound: object) -> bool:
+    if operator in _OPPOSITE:
+        return not _compare(value, _OPPOSITE[operator], bound)
+    if operator == "$eq":
+        return _equal(value, bound)
+    if operator == "$in":
+        return any(_equal(value, each) for each in cast("Sequence[object]", bound))
+    if operator == "$contains":
+        return isinstance(value, list) and any(_equal(each, bound) for each in value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return _ORDER[operator](value, cast("float", bound))
+
+
+def _equal(value: object, bound: object) -> bool:
+    """Equality that does not take True for 1."""
+    return isinstance(value, bool) == isinstance(bound, bool) and value == bound

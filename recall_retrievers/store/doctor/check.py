@@ -22,7 +22,6 @@ from recall_retrievers.core.errors import (
     StoreLockedError,
     StoreUnavailableError,
 )
-from recall_retrievers.store.chroma.client import path_client
 from recall_retrievers.store.chroma.database import (
     CURE,
     DATABASE,
@@ -31,7 +30,7 @@ from recall_retrievers.store.chroma.database import (
     close_client,
     open_database,
 )
-from recall_retrievers.store.chroma.path_lock import HeldPath, hold
+from recall_retrievers.store.chroma.place import HeldPath, hold, path_client
 from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.doctor.index_files import DamagedIndexError, check_files
 from recall_retrievers.store.doctor.layout import FILES, NAMES, layout_of

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from recall_retrievers.core.errors import EmbeddingMismatchError, StoreDamagedError, StoreError
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.store.chroma.database import UnknownLayoutError, close_client
-from recall_retrievers.store.chroma.row_fields import OWN_FIELDS
+from recall_retrievers.store.chroma.fields import OWN_FIELDS
 from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.tables import Tables

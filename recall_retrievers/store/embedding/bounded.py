@@ -14,8 +14,6 @@ from recall_retrievers.store.embedding.token_vectors import Embedded
 
 Outcome = Embedded | Exception
 
-_A_DAY = 86_400  # seconds
-
 
 class BoundedEmbedding:
     """An embedding model with a deadline for what is stored, and for awaited questions.
@@ -33,7 +31,6 @@ class BoundedEmbedding:
     """
 
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
-        check_timeout("embed_timeout_s", timeout_s)
         self._model = model
         self._with_tokens = model if isinstance(model, MiniLM | CheckedTokens) else None
         self.dimension = model.dimension if isinstance(model, MiniLM | Multilingual) else None
@@ -119,13 +116,3 @@ class BoundedEmbedding:
         )
         error.__cause__ = cause
         return error
-
-
-def check_timeout(name: str, timeout_s: float | None) -> None:
-    """Refuse what is neither a number of seconds above 0 nor None."""
-    number = isinstance(timeout_s, int | float) and not isinstance(timeout_s, bool)
-    if timeout_s is not None and not (number and 0 < timeout_s <= _A_DAY):
-        raise ValueError(
-            f"{name} must be a number of seconds above 0, at most {_A_DAY}, or None; got "
-            f"{timeout_s!r}"
-        )

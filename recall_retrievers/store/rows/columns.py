@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.store.chroma.epoch import bounds_of, event_hull, to_milliseconds
+from recall_retrievers.store.chroma.fields import bounds_of, event_hull, to_milliseconds
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.wanted import Wanted
 from recall_retrievers.timeline import TimeRange

@@ -28,9 +28,8 @@ from typing import Any
 
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import ANYBODY, Scope
-from recall_retrievers.store.chroma.epoch import to_milliseconds
-from recall_retrievers.store.chroma.index import Index, pages
-from recall_retrievers.store.chroma.row_fields import WRITTEN_AT
+from recall_retrievers.store.chroma.collection import Collection, pages
+from recall_retrievers.store.chroma.fields import WRITTEN_AT, to_milliseconds
 from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.chroma.where import Where, all_of, scope_where
 from recall_retrievers.store.rows.table import Table
@@ -73,10 +72,15 @@ class Follower:
     """
 
     def __init__(
-        self, index: Index, scope: Scope = ANYBODY, *, alone: bool = False, shared: bool = False
+        self,
+        index: Collection,
+        scope: Scope = ANYBODY,
+        *,
+        alone: bool = False,
+        shared: bool = False,
     ) -> None:
         self._index = index
-        self._collection: Any = index.collection
+        self._collection: Any = index.chroma
         self._where = scope_where(scope, index.fields)
         self._alone, self._shared = alone, shared
         self._looking = threading.Lock()
@@ -246,7 +250,7 @@ class Follower:
 class PathFollower(Follower):
     """Keeps a row index in step with a collection in a path, by Chroma's numbers of operations."""
 
-    def __init__(self, index: Index, tables: Tables) -> None:
+    def __init__(self, index: Collection, tables: Tables) -> None:
         super().__init__(index)
         self._tables = tables
         self._counter = -1  # of the database, when it was last looked at

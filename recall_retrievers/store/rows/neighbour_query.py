@@ -8,7 +8,7 @@ from threading import Event
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.store.chroma.index import Index, Similar
+from recall_retrievers.store.chroma.collection import Collection, Similar
 
 
 class Graph:
@@ -23,7 +23,7 @@ class Graph:
         threads: The pool for the other threads.
     """
 
-    def __init__(self, index: Index, vector: NDArray[np.float32], threads: Executor) -> None:
+    def __init__(self, index: Collection, vector: NDArray[np.float32], threads: Executor) -> None:
         self._index = index
         self._threads = threads
         self.vector = vector

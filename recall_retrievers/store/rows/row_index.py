@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreClosedError
-from recall_retrievers.store.chroma.index import Index
-from recall_retrievers.store.chroma.row_fields import Row
+from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.fields import Row
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
 from recall_retrievers.store.rows.cache import Cache
 from recall_retrievers.store.rows.closing import NOTE, changed_files, make_private, note_files
@@ -54,14 +54,16 @@ class RowIndex:
         ready: Whether all rows are known.
     """
 
-    def __init__(self, index: Index, follower: Follower, root: Path | None, cache: Cache) -> None:
+    def __init__(
+        self, index: Collection, follower: Follower, root: Path | None, cache: Cache
+    ) -> None:
         self.index = index
         self.follower = follower
         self._cache = cache
         self._root = root
-        model = (index.collection.metadata or {}).get("embedding_model")
+        model = (index.chroma.metadata or {}).get("embedding_model")
         self._form = repr(
-            (FORMAT, str(index.collection.id), model, index.fields, index.unit, follower.scope)
+            (FORMAT, str(index.chroma.id), model, index.fields, index.unit, follower.scope)
         )
         self.table = Table(index.candidate, cache=cache)
         self.ready = False
@@ -95,7 +97,7 @@ class RowIndex:
                 self.ready = bool(known["whole"])
             else:
                 self._begin()
-                self.ready = not self.index.collection.count()
+                self.ready = not self.index.chroma.count()
             self._opened = True
 
     def _on_disk(self, root: Path) -> dict[str, Any] | None:
@@ -188,7 +190,7 @@ class RowIndex:
 
     def _build(self, built: Future[None]) -> None:
         try:
-            count = self.index.collection.count()
+            count = self.index.chroma.count()
             _log.info("reading %d rows for the row index; it has %d", count, len(self))
             while not self.ready:
                 table = self.table  # it is replaced when its disk fails
@@ -325,7 +327,7 @@ class RowIndex:
         """
         self._verify()
         cosines = dict.fromkeys(places.tolist(), -2.0)
-        collection: Any = self.index.collection
+        collection: Any = self.index.chroma
         ids = {row_id: place for place, row_id in table.ids_at(places.tolist()).items()}
         names = list(ids)
         with self._reading() as changed:

@@ -21,9 +21,9 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreUnavailableError
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings
+from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.database import UnknownLayoutError
-from recall_retrievers.store.chroma.index import Index
-from recall_retrievers.store.chroma.row_fields import Row
+from recall_retrievers.store.chroma.fields import Row
 from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.cache import Cache
@@ -33,7 +33,7 @@ from recall_retrievers.store.rows.follower import Follower, PathFollower
 from recall_retrievers.store.rows.row_index import RowIndex
 
 if TYPE_CHECKING:
-    from chromadb.api.models.Collection import Collection
+    from chromadb.api.models.Collection import Collection as ChromaCollection
 
 _log = logging.getLogger(__name__)
 
@@ -163,7 +163,7 @@ class ScopedRows:
 
 
 def open_rows(
-    index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
+    index: Collection, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
 ) -> ScopedRows:
     """The row indexes of a collection, for one more store; see `let_go`.
 
@@ -175,7 +175,7 @@ def open_rows(
         shared: Whether other processes can write to it.
     """
     form = repr((index.fields, index.foreign))
-    key = str(folder or ""), str(index.collection.id), form, repr(kept if shared else None)
+    key = str(folder or ""), str(index.chroma.id), form, repr(kept if shared else None)
     with _opening:
         if key not in _open:
             _open[key] = _made(index, folder, kept, alone=alone, shared=shared)
@@ -194,7 +194,7 @@ def let_go(rows: ScopedRows) -> None:
         rows.close()
 
 
-def indexes_of(collection: Collection, folder: Path | None) -> list[ScopedRows]:
+def indexes_of(collection: ChromaCollection, folder: Path | None) -> list[ScopedRows]:
     """The row indexes that have to know what is written to a collection.
 
     Args:
@@ -210,12 +210,12 @@ def indexes_of(collection: Collection, folder: Path | None) -> list[ScopedRows]:
 
 
 def _made(
-    index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
+    index: Collection, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
 ) -> ScopedRows:
     cache = Cache(round(1e6 * kept.cache_mb))
     if folder is not None:
         try:
-            tables = Tables(folder, str(index.collection.id))
+            tables = Tables(folder, str(index.chroma.id))
         except (OSError, UnknownLayoutError, StoreUnavailableError) as error:
             _log.warning("the row index of %s is kept in memory: %r", folder, error)
         else:
@@ -245,6 +245,6 @@ def _held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:
     return folder, lock
 
 
-def _name(index: Index) -> str:
-    name = str(index.collection.id)
+def _name(index: Collection) -> str:
+    name = str(index.chroma.id)
     return f"{name}-{hashed(repr(index.fields)):016x}" if index.foreign else name

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from recall_retrievers.core.candidate import Hit
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.index import Index
+from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, let_go
 from recall_retrievers.store.rows.searcher import Searcher
@@ -23,7 +23,7 @@ class ScopedSearcher:
         rows: Its row indexes.
     """
 
-    def __init__(self, index: Index, rows: ScopedRows) -> None:
+    def __init__(self, index: Collection, rows: ScopedRows) -> None:
         self._index = index
         self._rows = rows
         self._threads = ThreadPoolExecutor(thread_name_prefix="recall-search")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.index import Index, Similar
+from recall_retrievers.store.chroma.collection import Collection, Similar
 from recall_retrievers.store.chroma.search_text import by_words
 from recall_retrievers.store.chroma.where import Where
 from recall_retrievers.store.embedding.token_vectors import unit
@@ -68,7 +68,7 @@ class Searcher:
         threads: The pool in which Chroma searches.
     """
 
-    def __init__(self, index: Index, rows: RowIndex, threads: Executor) -> None:
+    def __init__(self, index: Collection, rows: RowIndex, threads: Executor) -> None:
         self._index = index
         self._rows = rows
         self._threads = threads

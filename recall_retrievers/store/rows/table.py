@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.store.chroma.filter_match import fulfils
-from recall_retrievers.store.chroma.row_fields import WRITTEN_AT, Row
+from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row
 from recall_retrievers.store.chroma.search_text import index_text
-from recall_retrievers.store.chroma.where import Where
+from recall_retrievers.store.chroma.where import Where, fulfils
 from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
 from recall_retrievers.store.rows import cells, words
 from recall_retrievers.store.rows.cache import Cache

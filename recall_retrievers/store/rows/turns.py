@@ -11,7 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.store.chroma.turn_words import AFTER, BEFORE, Spoken, counted
+from recall_retrievers.store.chroma.search_text import AFTER, BEFORE, Spoken, counted
 from recall_retrievers.store.rows import words
 
 Order = Callable[[int], tuple[int, int]]

@@ -1,34 +1,49 @@
-"""The search of a collection: coarse in Chroma, then exact here."""
+"""One collection of Chroma: whose it is, the form of its rows, and reading and searching them.
+
+A search is coarse in Chroma, and then exact here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from copy import copy
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random
 
 from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.errors import EmbeddingMismatchError, ForeignCollectionError, StoreError
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.row_fields import Fields, Row, TimeUnit
-from recall_retrievers.store.chroma.row_times import note_unread, sample_of, time_unit
+from recall_retrievers.store.chroma.errors import paced, searches_itself
+from recall_retrievers.store.chroma.fields import (
+    OWN_FIELDS,
+    Fields,
+    Row,
+    TimeUnit,
+    note_unread,
+    sample_of,
+    time_unit,
+)
+from recall_retrievers.store.chroma.place import FORMAT, MARK, WITH_WORDS
 from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.where import (
     Where,
     all_of,
     any_of,
     filter_where,
+    foreign_where,
     living_where,
     scope_where,
+    window_where,
 )
-from recall_retrievers.store.chroma.window import foreign_where, window_where
+from recall_retrievers.store.embedding.bounded import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import unit
 from recall_retrievers.timeline import TimeRange
 
 if TYPE_CHECKING:
-    from chromadb.api.models.Collection import Collection
+    from chromadb.api.models.Collection import Collection as ChromaCollection
 
 Similar = tuple[str, float]
 """A row's id and its cosine to a question."""
@@ -49,29 +64,131 @@ _search_again = retry(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
-    """One collection, and the form of its rows."""
+class Collection:
+    """One collection of Chroma.
 
-    collection: Collection
-    fields: Fields  # the metadata keys of the fields of a memory
-    unit: TimeUnit  # of the times of its rows
-    foreign: bool  # whether somebody else made it: then it has no buckets of days
-    cloud: bool  # whether it has Chroma's Search API, and its quotas; see `CloudSearcher`
-    cosine: bool  # whether its distances are cosine distances
+    Args:
+        chroma: Chroma's own object; every failure of it is a `StoreError`.
+        embedding: The model that searches it.
+        fields: The metadata keys of the fields of a memory, where somebody else made it.
 
-    @classmethod
-    def of(cls, collection: Collection, fields: Fields, *, foreign: bool, cloud: bool) -> Self:
-        """Read the settings of a collection, and the form of its rows."""
-        index = collection.configuration_json
+    Attributes:
+        chroma: Chroma's own object.
+        fields: The metadata keys of the fields of a memory.
+        foreign: Whether somebody else made it: then its rows have no buckets of days.
+        unit: The unit of the times of its rows.
+        cloud: Whether it has Chroma's Search API, and its quotas; see `CloudSearcher`.
+        cosine: Whether its distances are cosine distances.
+        with_words: Whether its rows have sparse vectors of their words.
+
+    Raises:
+        EmbeddingMismatchError: When another model filled the collection.
+        ForeignCollectionError: When it is ours, and has other fields.
+        StoreError: When a newer version made it.
+    """
+
+    def __init__(
+        self, chroma: ChromaCollection, embedding: BoundedEmbedding, fields: Fields
+    ) -> None:
+        self.cloud = searches_itself(chroma)
+        # The cloud must not be read faster than its quota allows.
+        self.chroma: Any = paced(chroma) if self.cloud else chroma  # its types are narrower
+        self.fields = fields
+        self._model = embedding.model_name
+        known = chroma.metadata or {}
+        self.foreign = MARK not in known
+        self.with_words = known.get(MARK) == WITH_WORDS
+        # That of one of ours is noted after the first write. While that is under way, Chroma
+        # cannot read vectors.
+        self._dimension: int | None = known.get("embedding_dimension")
+        if self.foreign:
+            self._dimension = self._stored_dimension()
+        else:
+            self._check_own(known)
+        if embedding.dimension is not None:  # without a call, which may cost money
+            self._check_length(embedding.dimension)
         # Chroma Cloud has another index, "spann"; its "hnsw" is None.
-        space = (index.get("hnsw") or index.get("spann") or {}).get("space")
-        unit: TimeUnit = "milliseconds"
-        if foreign:
-            sample = sample_of(collection)
-            unit = time_unit(sample, fields)
-            note_unread(collection.name, sample, collection.count(), unit, fields)
-        return cls(collection, fields, unit, foreign, cloud, cosine=space == "cosine")
+        index = chroma.configuration_json
+        self.cosine = (index.get("hnsw") or index.get("spann") or {}).get("space") == "cosine"
+        self.unit: TimeUnit = "milliseconds"
+        if self.foreign:
+            sample = sample_of(self.chroma)
+            self.unit = time_unit(sample, fields)
+            note_unread(chroma.name, sample, self.count(), self.unit, fields)
+
+    # -- whose it is ------------------------------------------------------------------------------
+
+    def check_writable(self) -> None:
+        """Refuse to write to a collection that somebody else made."""
+        if self.foreign:
+            raise ForeignCollectionError(
+                f"collection {self.chroma.name!r} was not made by RecallStore: it is "
+                "searched, never written. Add memories to one of its own: RecallStore(client, "
+                "'memories')"
+            )
+
+    def check_dimension(self, *vectors: NDArray[np.float32]) -> None:
+        """Refuse vectors of another length than the collection holds."""
+        for each in vectors:
+            self._check_length(each.shape[-1])
+
+    def learn_dimension(self, vectors: NDArray[np.float32]) -> None:
+        """Note the length of vectors in the collection, after the first are stored."""
+        if self._dimension is None:
+            self._dimension = int(vectors.shape[1])
+            self._note({"embedding_dimension": self._dimension})
+
+    def adopted(self) -> Collection | None:
+        """An empty collection of the caller, marked as one of RecallStore; None if it is no such.
+
+        This object stays as it is: a question may be searching it.
+        """
+        if not self.foreign or self.fields != OWN_FIELDS or self.count():
+            return None
+        self._note({MARK: FORMAT, "embedding_model": self._model})
+        ours = copy(self)
+        ours.foreign, ours.unit = False, "milliseconds"
+        return ours
+
+    def _check_own(self, known: Mapping[str, object]) -> None:
+        name = self.chroma.name
+        if known[MARK] not in (FORMAT, WITH_WORDS):
+            raise StoreError(
+                f"collection {name!r} was made by a newer version of this library (format "
+                f"{known[MARK]}; this one knows {FORMAT} and {WITH_WORDS}); update it"
+            )
+        if self.fields != OWN_FIELDS:
+            raise ForeignCollectionError(
+                f"collection {name!r} was made by RecallStore, which knows its fields; leave "
+                "`fields` out"
+            )
+        made_by = known.get("embedding_model")
+        if made_by != self._model:
+            raise EmbeddingMismatchError(
+                f"collection {name!r} holds vectors of {made_by!r}; it cannot be searched with "
+                f"{self._model!r}. Open it with that model, or add its memories to a new "
+                "collection",
+                made_by,
+            )
+
+    def _check_length(self, dimension: int) -> None:
+        if self._dimension is not None and dimension != self._dimension:
+            raise EmbeddingMismatchError(
+                f"collection {self.chroma.name!r} holds vectors of {self._dimension} "
+                f"numbers; {self._model!r} makes {dimension}. Open it with the model that filled "
+                "it: RecallStore(..., embedding=...)"
+            )
+
+    def _stored_dimension(self) -> int | None:
+        head = self.chroma.get(limit=1, include=["embeddings"])["embeddings"]
+        return len(head[0]) if head is not None and len(head) else None
+
+    def _note(self, facts: Mapping[str, str | int]) -> None:
+        """Add facts to the metadata of the collection; its space cannot be written again."""
+        old = {k: v for k, v in (self.chroma.metadata or {}).items() if k[:5] != "hnsw:"}
+        self.chroma.modify(metadata={**old, **facts})
+
+    # -- searching --------------------------------------------------------------------------------
 
     def nearest(
         self, vector: NDArray[np.float32], search: Search, filtering: Where | None
@@ -103,8 +220,7 @@ class Index:
 
     def neighbours(self, vector: NDArray[np.float32], limit: int) -> list[Similar]:
         """The rows nearest to a vector, without a condition; only ids and cosines are read."""
-        collection: Any = self.collection
-        page = collection.query(
+        page = self.chroma.query(
             query_embeddings=vector[None, :], n_results=limit, include=["distances"]
         )
         cosines = 1 - np.asarray(page["distances"][0], dtype=np.float32)
@@ -153,10 +269,9 @@ class Index:
         self, ids: Sequence[str], include: Sequence[str], where: Where | None = None
     ) -> Iterator[Mapping[str, Any]]:
         """Rows by id, page by page; ids that are not there are left out."""
-        collection: Any = self.collection
         for start in range(0, len(ids), _PAGE):
             part = list(ids[start : start + _PAGE])
-            yield collection.get(ids=part, where=where, include=[*include])
+            yield self.chroma.get(ids=part, where=where, include=[*include])
 
     def among(self, vector: NDArray[np.float32], search: Search, ids: Sequence[str]) -> list[Hit]:
         """The rows with these ids that fit a search, the nearest first; no other row is read."""
@@ -168,14 +283,18 @@ class Index:
         hits = [Hit(fit[k], cosine) for k, cosine in zip(vectors, cosines, strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
+    def count(self) -> int:
+        """How many rows it has."""
+        return int(self.chroma.count())
+
     def memories(self) -> Iterator[Candidate]:
         """All memories of the collection, read page by page."""
-        for page in pages(self.collection, ["documents", "metadatas"]):
+        for page in pages(self.chroma, ["documents", "metadatas"]):
             yield from (memory for memory in self._candidates(page) if memory is not None)
 
     def with_vectors(self) -> Iterator[tuple[list[Candidate], NDArray[np.float32]]]:
         """All memories with their vectors, page by page; rows without a text are left out."""
-        for page in pages(self.collection, ["documents", "metadatas", "embeddings"]):
+        for page in pages(self.chroma, ["documents", "metadatas", "embeddings"]):
             memories = self._candidates(page)
             present = [memory is not None for memory in memories]
             if any(present):
@@ -198,8 +317,7 @@ class Index:
         """The rows nearest to a vector, as Chroma's index finds them."""
         # Distances of another space than cosine say little about similarity, so read the vectors.
         measure = "distances" if self.cosine else "embeddings"
-        collection: Any = self.collection  # its types do not allow a filter made at run time
-        page = collection.query(
+        page = self.chroma.query(
             query_embeddings=vector[None, :],
             n_results=limit,
             where=where,
@@ -218,11 +336,10 @@ class Index:
         The index is a graph. A row that differs from all others may have no path to it. Such a row
         is in no answer, even if it is the only one that fulfils the filter.
         """
-        if where is None and self.collection.count() == len(rows):
+        if where is None and self.count() == len(rows):
             return []
         reached = {row_id for row_id, _, _ in rows}
-        collection: Any = self.collection
-        matching = collection.get(where=where, include=[])["ids"]
+        matching = self.chroma.get(where=where, include=[])["ids"]
         missing = [row_id for row_id in matching if row_id not in reached]
         unreached: list[_Row] = []
         for page in self.by_id(missing, ["documents", "metadatas", "embeddings"]):

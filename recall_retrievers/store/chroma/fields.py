@@ -1,0 +1,277 @@
+"""The keys and the times of rows: our own, and those of collections that somebody else made."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from recall_retrievers.core.memory import Memory, MetadataValue
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.settings import Settings
+from recall_retrievers.timeline import TimeRange
+from recall_retrievers.timeline.parse_time import EPOCH_MILLISECONDS_FROM
+from recall_retrievers.timeline.written_time import calendar_day, has_two_meanings, written_time
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+_log = logging.getLogger(__name__)
+
+TimeUnit = Literal["milliseconds", "seconds", "iso", "mixed"]
+
+# LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
+# rows of its own, where they are of no use to a reader.
+FRAMEWORK_KEYS = frozenset(
+    {
+        "_node_content",
+        "_node_type",
+        "document_id",
+        "doc_id",
+        "ref_doc_id",
+        "relationships",
+        "node_info",
+        "text",
+    }
+)
+EXPIRES_AT = "expires_at"
+# Rows that expire have this too: rows without a key cannot be asked for, but "$ne" lets them pass.
+MAY_EXPIRE = "may_expire"
+NODE_SOURCE = "ref_doc_id"  # the document that a node of LlamaIndex was cut from
+WRITTEN_AT = "written_at"  # when a row was last written: it shows what others have changed
+KEYWORD_VECTOR = "keyword_vector"  # the words of a row, for a collection that searches by words
+CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
+EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
+OWN_KEYS = frozenset(
+    {WRITTEN_AT, KEYWORD_VECTOR, EXPIRES_AT, MAY_EXPIRE, "list_values"}
+    | CREATED_KEYS
+    | EVENT_KEYS
+    | {"memory_type", "when_to_use", "author", "said_before", "turn_before", "quality"}
+    | set(Scope.model_fields)
+)
+
+# The keys of fields of a memory: metadata with such a name belongs into the field.
+FIELD_KEYS = OWN_KEYS & (Memory.model_fields.keys() | Scope.model_fields.keys())
+_APART = "metadata."  # before a name of the user's that rows keep something else under
+
+Row = tuple[str, str | None, Mapping[str, MetadataValue] | None]
+"""A row's id, its text and its metadata."""
+
+
+class Fields(Settings):
+    """The metadata keys of a collection that somebody else made.
+
+    Args:
+        content: The metadata key of the text; None = the document itself.
+        created_at: The key of the recorded time: epoch seconds or milliseconds, ISO 8601, or a
+            common written form such as "March 5, 2024", "05.03.2024" or 20240305.
+        expires_at: The key of the time from which a row is not found, in the same forms.
+        memory_type: The key of the memory type.
+        author: The key of the author.
+        user_id: The key of the user, for scopes.
+        agent_id: The key of the agent.
+        session_id: The key of the conversation.
+        workspace: The key of the group.
+        day_first: Whether "05/03/2024" is 5 March (True) or May 3 (False). None = such a time is
+            not read, and a warning says so.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    content: str | None = None
+    created_at: str = Field(default="created_at", min_length=1)
+    expires_at: str = Field(default=EXPIRES_AT, min_length=1)
+    memory_type: str = Field(default="memory_type", min_length=1)
+    author: str = Field(default="author", min_length=1)
+    user_id: str = Field(default="user_id", min_length=1)
+    agent_id: str = Field(default="agent_id", min_length=1)
+    session_id: str = Field(default="session_id", min_length=1)
+    workspace: str = Field(default="workspace", min_length=1)
+    day_first: bool | None = None
+
+
+OWN_FIELDS = Fields()
+
+
+def row_key(name: str) -> str:
+    """The key under which a row keeps metadata with this name.
+
+    Examples:
+        >>> row_key("topic"), row_key("document_id")
+        ('topic', 'metadata.document_id')
+    """
+    taken = name in OWN_KEYS or name in FRAMEWORK_KEYS or name.startswith(_APART)
+    return _APART + name if taken else name
+
+
+def name_of(key: str) -> str:
+    """The name of the metadata that a row keeps under this key; see `row_key`."""
+    name = key.removeprefix(_APART)
+    return name if row_key(name) == key else key
+
+
+# -- times of ours: whole milliseconds ------------------------------------------------------------
+
+EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
+"""The years 1 to 9999 in epoch milliseconds, the range of a datetime."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_DAY = 86_400_000  # in milliseconds
+
+
+def to_milliseconds(moment: datetime) -> int:
+    """Whole epoch milliseconds, rounded down; never outside the years 1 to 9999."""
+    return _in_calendar((moment - _EPOCH) // _MILLISECOND)
+
+
+def up_to_milliseconds(moment: datetime) -> int:
+    """Whole epoch milliseconds, rounded up: for the end of a half-open range."""
+    return _in_calendar(-((_EPOCH - moment) // _MILLISECOND))
+
+
+def bounds_of(time_range: TimeRange) -> tuple[int, int]:
+    """The first and the last millisecond of a range; an open end is `EARLIEST` or `LATEST`."""
+    first = EARLIEST if time_range.start is None else to_milliseconds(time_range.start)
+    last = LATEST if time_range.end is None else up_to_milliseconds(time_range.end) - 1
+    return first, last
+
+
+def from_milliseconds(milliseconds: int) -> datetime:
+    """The moment, in UTC.
+
+    Examples:
+        >>> from_milliseconds(-1).isoformat()
+        '1969-12-31T23:59:59.999000+00:00'
+    """
+    return _EPOCH + milliseconds * _MILLISECOND
+
+
+def day_of(milliseconds: int) -> int:
+    """The number of days since 1970-01-01, in UTC."""
+    return milliseconds // _DAY
+
+
+def month_of(milliseconds: int) -> int:
+    """The month as year x 12 + month - 1, in UTC, so that months count on without gaps."""
+    moment = from_milliseconds(milliseconds)
+    return moment.year * 12 + moment.month - 1
+
+
+def is_ours(row: Mapping[str, object]) -> bool:
+    """Whether a row is one of ours, however it was read: others may use some of its keys."""
+    day, created = row.get("created_day"), row.get("created_at")
+    return isinstance(day, int) and isinstance(created, int) and day == day_of(created)
+
+
+def event_hull(events: Sequence[TimeRange]) -> dict[str, int]:
+    """From the first to the last moment of all events, in milliseconds; empty without events."""
+    if not events:
+        return {}
+    starts = [EARLIEST if each.start is None else to_milliseconds(each.start) for each in events]
+    ends = [LATEST if each.end is None else up_to_milliseconds(each.end) for each in events]
+    return {"event_start": min(starts), "event_end": max(ends)}
+
+
+def new_id(created_at: datetime) -> str:
+    """A new, unique id that sorts by recorded time.
+
+    Examples:
+        >>> new_id(from_milliseconds(0)) < new_id(from_milliseconds(1))
+        True
+    """
+    # Counted from the year 1, so that 13 hexadecimal digits sort by time, before 1970 as after.
+    return f"{to_milliseconds(created_at) - EARLIEST:013x}-{uuid.uuid4().hex[:12]}"
+
+
+def _in_calendar(milliseconds: int) -> int:
+    return min(max(milliseconds, EARLIEST), LATEST)
+
+
+# -- times that somebody else wrote ---------------------------------------------------------------
+
+_SAMPLE = 200  # rows from the beginning of a collection, and as many from its end; the cloud: 300
+_SHOWN = 3  # values that a warning shows
+_KEYS = 12  # names that it shows
+
+# As seconds 1973 to 2128, as milliseconds the first weeks of 1970.
+_SECONDS = (1e8, 5e9)
+
+
+def sample_of(collection: Collection) -> list[Mapping[str, MetadataValue]]:
+    """The metadata of the first and the last rows of a collection."""
+    # Its types do not know that `include` makes the metadata be there.
+    count, reads = collection.count(), collection
+    starts = [0, max(_SAMPLE, count - _SAMPLE)] if count > _SAMPLE else [0]
+    pages: list[Any] = [reads.get(limit=_SAMPLE, offset=x, include=["metadatas"]) for x in starts]
+    return [row or {} for page in pages for row in page["metadatas"]]
+
+
+def time_unit(sample: Sequence[Mapping[str, MetadataValue]], fields: Fields) -> TimeUnit:
+    """The unit of the times of a collection; Chroma can compare only numbers of one unit."""
+    values = [row[fields.created_at] for row in sample if fields.created_at in row]
+    numbers = [x for x in values if isinstance(x, int | float) and not isinstance(x, bool)]
+    if not numbers:
+        return "iso"
+    if len(numbers) < len(values):
+        return "mixed"
+    if all(map(calendar_day, numbers)):
+        return "mixed"  # such as 20240305: no unit of time
+    large = sum(abs(each) >= EPOCH_MILLISECONDS_FROM for each in numbers)
+    if not large:
+        return "seconds"
+    return "mixed" if any(_SECONDS[0] <= x < _SECONDS[1] for x in numbers) else "milliseconds"
+
+
+def read_time(value: MetadataValue | None, unit: TimeUnit, fields: Fields) -> datetime | None:
+    """The time of a row that somebody else wrote; None where there is none that can be read.
+
+    A number that cannot be meant in the unit of the collection is read by itself.
+    """
+    if value is None or isinstance(value, list | bool):
+        return None
+    if isinstance(value, str):
+        return written_time(value, day_first=fields.day_first)
+    try:
+        if unit == "milliseconds" and not _SECONDS[0] <= value < _SECONDS[1]:
+            return from_milliseconds(int(value))
+        if unit == "seconds" and abs(value) < EPOCH_MILLISECONDS_FROM:
+            return from_milliseconds(round(value * 1000))
+    except (ValueError, OverflowError):  # not finite, or outside the years 1 to 9999
+        return None
+    return written_time(value)
+
+
+def note_unread(
+    name: str,
+    sample: Sequence[Mapping[str, MetadataValue]],
+    rows: int,
+    unit: TimeUnit,
+    fields: Fields,
+) -> None:
+    """Warn of rows whose time cannot be read: the time of a question does not count for them."""
+    key = fields.created_at
+    values = [row[key] for row in sample if key in row]
+    unread = [each for each in values if read_time(each, unit, fields) is None]
+    read = len(values) - len(unread)
+    if read == len(sample):
+        return
+    looked_at = f"{read} of {len(sample)} rows"
+    parts = [f"{looked_at} have it" if not unread else f"{looked_at} have one that can be read"]
+    if len(sample) < rows:
+        parts[0] += f" ({len(sample)} of {rows:,} were looked at)"
+    if unread:
+        parts.append(f"not {', '.join(repr(each) for each in unread[:_SHOWN])}")
+    if swapped := next((x for x in unread if isinstance(x, str) and has_two_meanings(x)), None):
+        parts.append(f"is the day or the month first in {swapped!r}? Say day_first=True or False")
+    if not read:
+        keys = sorted({each for row in sample for each in row if not each.startswith("_")})
+        parts.append(f"keys there: {', '.join(keys[:_KEYS]) or 'none'}")
+    # A collection without any times is nothing to warn of, unless they were expected.
+    expected = bool(unread) or (not read and fields != OWN_FIELDS)
+    level = logging.WARNING if expected else logging.INFO
+    _log.log(level, "collection %r: created_at is read from %r: %s", name, key, "; ".join(parts))

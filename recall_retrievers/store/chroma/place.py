@@ -1,0 +1,433 @@
+"""Where collections are: a path with its lock, or a client; found, made and closed there.
+
+To open never makes anything of the user's: no collection, no database and no folder. All of that
+is made for the first memory.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+import re
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from filelock import FileLock, Timeout
+
+from recall_retrievers.core.concurrent import call_all
+from recall_retrievers.core.errors import (
+    MissingCollectionError,
+    StoreError,
+    StoreLockedError,
+    StoreUnavailableError,
+)
+from recall_retrievers.store.chroma.database import DATABASE, check_database, close_client
+from recall_retrievers.store.chroma.errors import chroma_errors, guarded, made_with_words
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection as ChromaCollection
+
+_log = logging.getLogger(__name__)
+
+MARK = "recall_format"  # in the metadata of a collection that is ours
+FORMAT = 1
+WITH_WORDS = 2  # the format of a collection whose rows have sparse vectors of their words
+
+SERVER_TIMEOUT_S = 60.0
+"""Seconds to wait for an answer of a server, where nothing else was set."""
+
+EF_SEARCH = 400
+"""How many candidates Chroma's graph looks at.
+
+Chroma's default of 100 misses a dozen of LoCoMo's 37,750 nearest fifty, others in each build, so
+that two equal collections answer differently; 400 missed none, for a sixth more time at 10,000
+rows.
+"""
+
+_LOCK = ".recall.lock"
+_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,510}[a-zA-Z0-9]")
+_MOST_NAMES = 20  # that an error lists
+
+_Source = TypeVar("_Source")  # what a store is opened with
+
+_registering = Lock()  # Chroma's list of a process's clients knows no threads
+_engine_process: dict[str, int] = {}  # the first process to run Chroma's engine: forks inherit it
+_left_open: list[Place] = []  # a lock is released when nothing refers to it
+
+
+# -- the lock on a path ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPath:
+    """A path that this process has locked; all its stores that have the path open share it."""
+
+    folder: Path  # without links
+    lock: FileLock  # it counts its holders: a process may lock a path several times
+    stuck: Event  # see `chroma_errors`
+    # For each collection that was checked: what notes its state, when nobody has the path open.
+    at_close: dict[str, Callable[[], None]]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no other store of this process has the path open."""
+        return self.lock.lock_counter == 1
+
+    def close(self) -> None:
+        """Release the path."""
+        self.lock.release()
+
+
+_Shared = tuple[str, Event, dict[str, Callable[[], None]]]
+
+# The spelling by which Chroma's engine knows a locked path, and what its holders share.
+_engines: WeakKeyDictionary[FileLock, _Shared] = WeakKeyDictionary()
+_holding = Lock()
+
+
+def hold(folder: Path, spelling: str) -> HeldPath:
+    """Lock a path, so that no other process opens it.
+
+    Args:
+        folder: The path, without links.
+        spelling: The path as Chroma's engine gets it; it keeps one index for each spelling, and
+            the last to save wins.
+
+    Raises:
+        StoreLockedError: When another process has it open.
+        StoreError: When this process has it open under another spelling, or it cannot be locked.
+    """
+    lock = FileLock(folder / _LOCK, timeout=0, thread_local=False, is_singleton=True)
+    with _holding:  # held for a moment only
+        new = spelling, Event(), dict[str, Callable[[], None]]()
+        known, stuck, at_close = _engines.get(lock, ("", *new[1:])) if lock.is_locked else new
+        if known != spelling:
+            raise StoreError(
+                f"this program has {folder} open as {known!r} already; Chroma loses vectors where "
+                f"one path is open as {spelling!r} too. Make the client of {known!r}, or hand in "
+                "the one that is open"
+            )
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise StoreLockedError(
+                f"{folder} is open in another process ({os.getpid()} is this one), and two "
+                "processes on one Chroma path lose vectors. Close the other one, or serve the path "
+                f"to both: run `chroma run --path {folder} --port 8000`, and open "
+                "RecallStore(chromadb.HttpClient(port=8000))"
+            ) from error
+        except (OSError, NotImplementedError) as error:
+            raise StoreError(
+                f"{folder} cannot be written: {error}. Chroma writes to every path that it opens: "
+                "copy the folder, and open the copy"
+            ) from error
+        _engines[lock] = (spelling, stuck, at_close)
+    return HeldPath(folder, lock, stuck, at_close)
+
+
+# -- a place --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where collections are: a client of Chroma, and what has to be closed with it."""
+
+    client: ClientAPI
+    own: bool  # whether we made the client; the caller's own stays open
+    held: HeldPath | None = None  # the locked path; None = it is on a server or in memory
+    stuck: Event = field(default_factory=Event)  # see `chroma_errors`
+    process: int = field(default_factory=os.getpid)  # Chroma's engine hangs in any other
+
+    @classmethod
+    def of_client(cls, client: object) -> Place:
+        """The place of a client of the caller; the path of a persistent one is locked.
+
+        Raises:
+            TypeError: When it is no client, or one for ``async`` code.
+            StoreLockedError: When another process has its path open.
+        """
+        opener = getattr(client, "get_or_create_collection", None)
+        if opener is None:
+            raise TypeError(
+                "RecallStore opens a path, a chromadb client or a chromadb collection; got "
+                f"{type(client).__name__}"
+            )
+        if inspect.iscoroutinefunction(opener):
+            raise TypeError(
+                "RecallStore takes chromadb.HttpClient, not AsyncHttpClient: its own async methods "
+                "keep the event loop free"
+            )
+        path = _path_of(client)
+        if not path:
+            return cls(client, own=False)  # type: ignore[arg-type]  # it has the client's method
+        held = hold(Path(os.path.realpath(path)), path)
+        return cls(client, False, held, held.stuck)  # type: ignore[arg-type]
+
+    @classmethod
+    def of_path(cls, folder: Path) -> Place:
+        """A path, which is made and locked.
+
+        Raises:
+            StoreLockedError: When another process has the path open.
+            StoreError: When Chroma cannot open it in this process, or it cannot be made.
+        """
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"the folder {folder} cannot be made: {error}") from error
+        held = hold(folder, str(folder))
+        try:
+            return cls(path_client(folder, held.stuck), True, held, held.stuck)
+        except BaseException:
+            held.close()
+            raise
+
+    @classmethod
+    def in_memory(cls) -> Place:
+        """The one in-memory system that a process has."""
+        import chromadb  # noqa: PLC0415
+
+        return cls(_embedded(chromadb.EphemeralClient, "memory", Event()), own=True)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its files are; None = on a server or in memory."""
+        return None if self.held is None else self.held.folder
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes may write there."""
+        return bool(_host_of(self.client))
+
+    def names(self) -> list[str]:
+        """The names of all collections, sorted."""
+        with chroma_errors("list the collections", self.stuck):
+            return sorted(each.name for each in self.client.list_collections())
+
+    def find(self, name: str) -> ChromaCollection | None:
+        """The collection of that name, as it is; None if there is none.
+
+        Raises:
+            StoreError: When Chroma fails.
+        """
+        from chromadb.errors import NotFoundError  # noqa: PLC0415 - a second to import
+
+        with chroma_errors(f"open collection {name!r}", self.stuck):
+            try:
+                collection = self.client.get_collection(name, embedding_function=None)
+            except NotFoundError:
+                return None
+        return guarded(collection, self.stuck)
+
+    def make(self, name: str, model: str, ef_search: int) -> ChromaCollection:
+        """The collection of that name; one that does not exist is made, in cosine space.
+
+        Args:
+            name: The name. A collection that exists is never changed.
+            model: The name of the embedding model, which a new collection notes.
+            ef_search: How many candidates the graph of a new collection looks at.
+
+        Raises:
+            StoreError: When Chroma fails, or does not take the name.
+        """
+        facts: dict[str, str | int] = {MARK: FORMAT, "embedding_model": model}
+        with chroma_errors(f"make collection {name!r}", self.stuck):
+            collection = None
+            if self.shared:
+                collection = made_with_words(self.client, name, {**facts, MARK: WITH_WORDS})
+            collection = collection or self.client.get_or_create_collection(
+                name,
+                metadata=facts,
+                configuration={"hnsw": {"space": "cosine", "ef_search": ef_search}},
+                embedding_function=None,  # vectors are handed in; Chroma's would be downloaded
+            )
+        return guarded(collection, self.stuck)
+
+    def close(self, *, idle: bool = True, drop: str = "") -> None:
+        """Close the client and the path; the caller's own client stays open.
+
+        A fork of the process closes nothing: all belongs to the process that opened it.
+
+        Args:
+            idle: Whether no call of Chroma is running. If one is, the client and the path stay
+                open until the process ends.
+            drop: The name of a collection to delete first; empty = none.
+        """
+        if os.getpid() != self.process:
+            return
+        if not idle:
+            _log.warning("a call of Chroma's hangs: the store is closed, its path stays locked")
+            _left_open.append(self)
+            return
+        try:
+            if self.own:
+                with _registering, chroma_errors("close a client", Event()):
+                    if drop:
+                        self.client.delete_collection(drop)
+                    close_client(self.client)
+        finally:
+            if self.held is not None:
+                if self.own and self.held.is_last:  # nobody writes any more
+                    for note in self.held.at_close.values():
+                        note()
+                self.held.close()
+
+
+# -- clients --------------------------------------------------------------------------------------
+
+
+def check_chroma_is_installed() -> None:
+    """Check that Chroma is installed.
+
+    Raises:
+        StoreError: When neither chromadb nor chromadb-client is installed.
+    """
+    if find_spec("chromadb") is None:
+        raise StoreError(
+            "Chroma is not installed. For memories on this machine: pip install "
+            "'recall-retrievers[chroma,embedding]'. For memories on a server: pip install "
+            "'recall-retrievers[client]'"
+        )
+
+
+def path_client(folder: Path, stuck: Event) -> ClientAPI:
+    """A client of a path.
+
+    Raises:
+        StoreDamagedError: When the database of the path is damaged.
+        StoreError: When Chroma cannot open it in this process.
+    """
+    import chromadb  # noqa: PLC0415
+
+    return _embedded(lambda: chromadb.PersistentClient(str(folder)), str(folder), stuck)
+
+
+def server_client(where: str, make: Callable[..., ClientAPI], **settings: Any) -> ClientAPI:
+    """A client of a server, which Chroma asks for its version when it makes one.
+
+    Raises:
+        StoreUnavailableError: When the server does not answer in time.
+    """
+    [client] = call_all(lambda _: make(**settings), [None], SERVER_TIMEOUT_S)
+    if isinstance(client, TimeoutError):
+        raise StoreUnavailableError(f"{where}: {client}. See that it runs and can be reached")
+    if isinstance(client, Exception):
+        raise client
+    return client
+
+
+def time_limited(source: _Source, timeout_s: float | None) -> _Source:
+    """A copy of a client or a collection whose calls end when a server does not answer in time.
+
+    Those of Chroma's own wait for ever. The caller's object stays as it is; both use the same
+    connections. What reaches no server by HTTP is returned as it is.
+    """
+    name = "_server" if hasattr(source, "_server") else "_client"
+    api: Any = getattr(source, name, None)
+    if _host_of(api) and hasattr(api, "_session"):
+        source, api = copy(source), copy(api)
+        api._session = copy(api._session)  # noqa: SLF001 - Chroma has no setting for it
+        api._session.timeout = timeout_s  # noqa: SLF001
+        setattr(source, name, api)
+    return source
+
+
+def _embedded(make: Callable[[], ClientAPI], where: str, stuck: Event) -> ClientAPI:
+    """A client of the engine inside this process; an error in a fork."""
+    process = _engine_process.setdefault("id", os.getpid())
+    if process != os.getpid():
+        raise StoreError(
+            f"Chroma was opened in process {process}, and hangs in a fork of it; start this "
+            f"process ({os.getpid()}) with spawn, or open the stores of both over `chroma run`"
+        )
+    with _registering, chroma_errors(f"open {where}", stuck):
+        return make()
+
+
+def _host_of(client: object) -> str:
+    """The server of a client; empty where Chroma's engine runs in this process."""
+    return str(getattr(_settings(client), "chroma_server_host", None) or "")
+
+
+def _path_of(client: object) -> str:
+    """The folder of a client, as its user wrote it; empty where it writes to none."""
+    settings = _settings(client)
+    path = str(getattr(settings, "persist_directory", ""))
+    writes = getattr(settings, "is_persistent", False) and not _host_of(client)
+    # A relative path means another folder, where the program has changed its own since.
+    return path if writes and (Path(path) / DATABASE).is_file() else ""
+
+
+def _settings(client: object) -> object:
+    settings = getattr(client, "get_settings", None)
+    return settings() if callable(settings) else None
+
+
+# -- what is there, and what may be made ----------------------------------------------------------
+
+
+def is_chroma_path(folder: Path) -> bool:
+    """Whether a folder has a database of Chroma.
+
+    Raises:
+        StoreDamagedError: When it held memories, and has no database any more.
+        StoreError: When it is a file, or cannot be read.
+    """
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise StoreError(f"a Chroma path is a folder; {folder} is a file")
+        check_database(folder)
+        return (folder / DATABASE).exists()
+    except OSError as error:
+        raise StoreError(f"the folder {folder} cannot be opened: {error}") from error
+
+
+def check_may_be_made(folder: Path | None, name: str) -> None:
+    """Refuse what would fail at the first memory; nothing is made.
+
+    Args:
+        folder: The path that must be writable, or may be made; None = there is none.
+        name: The name of the collection, which Chroma must take.
+
+    Raises:
+        StoreError: When it cannot be made.
+    """
+    if not _NAME.fullmatch(name):
+        raise StoreError(
+            f"the name of a collection has 3 to 512 letters of a-z, A-Z, 0-9, '.', '_' and '-', "
+            f"and begins and ends with a letter or a digit; got {name!r}"
+        )
+    if folder is not None:
+        there = next(each for each in (folder, *folder.parents) if each.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            cause = OSError(f"{there} may not be written")
+            raise StoreError(f"the folder {folder} cannot be written, or made: {cause}") from cause
+
+
+def missing(name: str, names: list[str], advice: str) -> MissingCollectionError:
+    """The error for a collection that does not exist.
+
+    Examples:
+        >>> print(missing("note", ["notes", "tasks"], "Check the name"))
+        there is no collection 'note'; there are 'notes', 'tasks'. Did you mean 'notes'? Check the \
+name
+    """
+    close = get_close_matches(name.lower(), [each.lower() for each in names], n=1, cutoff=0.7)
+    meant = next((each for each in names if [each.lower()] == close), "")
+    shown = ", ".join(map(repr, names[:_MOST_NAMES]))
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    there = f"there {'is' if len(names) == 1 else 'are'} {shown}{more}"
+    return MissingCollectionError(
+        f"there is no collection {name!r}; {there if names else 'there is none at all'}. "
+        + (f"Did you mean {meant!r}? " if meant else "")
+        + advice
+    )

@@ -1,1 +1,0 @@
-"""Collections that search by words themselves: Chroma Cloud, and a distributed Chroma."""

@@ -1,0 +1,803 @@
+"""`Store`: reads, adds, changes and deletes the memories of a collection, within a scope."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Never, Unpack, get_args
+
+import numpy as np
+
+from recall_retrievers.core.awaited import awaited, awaited_each
+from recall_retrievers.core.candidate import Hit
+from recall_retrievers.core.clock import TimeInput
+from recall_retrievers.core.errors import MissingMemoryError, RecallError, ScopeError, StoreError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.progress import progress_bar
+from recall_retrievers.core.query import Filter, check_length
+from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
+from recall_retrievers.core.settings import check_count
+from recall_retrievers.core.settings_messages import got
+from recall_retrievers.core.stage import Search
+from recall_retrievers.core.tracing import Operation, memory_operation
+from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.rows import MemoryInput, Ready, id_is_taken, make_ready
+from recall_retrievers.store.chroma.search_text import by_words, index_text
+from recall_retrievers.store.chroma.where import filter_where
+from recall_retrievers.store.cloud import check_fits
+from recall_retrievers.store.conditions import (
+    Changes,
+    Conditions,
+    MemoryChanges,
+    Order,
+    Position,
+    RangeInput,
+    TypeInput,
+    distinct_ids,
+)
+from recall_retrievers.store.conversation import conversation
+from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.named_collection import NamedCollection
+from recall_retrievers.store.writing import BATCH, LOST
+from recall_retrievers.timeline.parse_time import parse_time
+
+_MOST_LISTED = 1_000_000_000
+_FIRST_SEEN = 16  # memories of the first batch where a progress bar is wanted
+
+# The methods of LangGraph's store that ours has not.
+_OF_LANGGRAPH = {each + name for name in ("put", "search", "list_namespaces") for each in ("", "a")}
+
+
+class Store:
+    """A collection within a scope; the scope of a whole store is empty.
+
+    Args:
+        opened: The collection.
+        clock: Gives the time of a memory that comes without one.
+        event_times: Whether to read the times that a text names.
+        require_scope: The fields that the scope of every call, and of every memory, must name.
+    """
+
+    def __init__(
+        self,
+        opened: NamedCollection,
+        clock: Callable[[], datetime],
+        *,
+        event_times: bool,
+        require_scope: tuple[ScopeName, ...],
+    ) -> None:
+        self._opened = opened
+        self._clock = clock
+        self._event_times = event_times
+        self._require_scope = require_scope
+        self._scope = Scope()
+
+    @property
+    def name(self) -> str:
+        """The name of the collection."""
+        return self._opened.name
+
+    @property
+    def embedding_model(self) -> str:
+        """The name of the model that makes its vectors."""
+        return self._opened.embedding.model_name
+
+    @property
+    def embeds_words(self) -> bool:
+        """Whether that model has vectors of single words, as the default has."""
+        return self._opened.embedding.embeds_words
+
+    @property
+    def clock(self) -> Callable[[], datetime]:
+        """What gives the time: of memories that come without one, and of what has expired."""
+        return self._clock
+
+    @property
+    def require_scope(self) -> tuple[ScopeName, ...]:
+        """The fields that the scope of a call must name here; in a view none."""
+        return self._require_scope
+
+    # -- adding ------------------------------------------------------------------------------------
+
+    def add(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
+        """Store memories. A memory with a known id replaces the old one completely.
+
+        A memory that is stored already, without any change, is neither embedded nor written again.
+        So a long load of memories with ids can be run again after it was killed: it goes on where
+        it ended.
+
+        A text is stored and returned whole. Its first 50,000 characters are embedded and searched
+        by words; the default model reads the first 256 tokens.
+
+        Args:
+            memories: Memories, mappings of their fields, bare texts, documents of LangChain or
+                nodes of LlamaIndex. In a mapping ``user_id``, ``agent_id``, ``session_id`` and
+                ``workspace`` may stand at the top, as in a file. Metadata of documents and nodes
+                with the name of a field of `Memory` becomes that field.
+            progress: Show progress bars on standard error if it is a terminal: one while the
+                memories are checked, one while they are embedded and stored.
+
+        Returns:
+            Their ids, in order. A memory without an id gets one that sorts by time.
+
+        Raises:
+            ForeignCollectionError: When somebody else made the collection.
+            MemoryFormatError: When a memory cannot be stored; then none is.
+            ScopeError: When a field of a memory's scope is empty, or a required one is missing, or
+                the memory would replace one of another owner; then none is stored.
+            StoreError: When the embedding or the writing fails. Some memories may be stored then.
+                ``stored`` of the error has their ids. ``unsure`` has the ids of memories for which
+                it is not known.
+        """
+        with memory_operation("upsert_memory", self.name) as operation:
+            ready = self._ready(memories, progress=progress)
+            operation.records(each.memory for each in ready)
+            ids = [each.memory.id for each in ready]
+            with _in_batches(ready, ids, progress) as batches:
+                for batch in batches:
+                    self._opened.made().writer.write(batch).result()
+        return ids
+
+    async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
+        """Store memories as `add` does, without blocking the event loop.
+
+        The memories of several tasks are embedded and written together. A task that is cancelled
+        may have stored the first of its memories. The other tasks are not affected.
+        """
+        with memory_operation("upsert_memory", self.name) as operation:
+            ready = await asyncio.to_thread(self._ready, memories, progress=progress)
+            operation.records(each.memory for each in ready)
+            ids = [each.memory.id for each in ready]
+            with _in_batches(ready, ids, progress) as batches:
+                for batch in batches:
+                    await asyncio.wrap_future(self._opened.made().writer.write(batch))
+        return ids
+
+    def add_conversation(
+        self,
+        messages: Iterable[object],
+        *,
+        scope: ScopeInput = None,
+        created_at: float | str | datetime | None = None,
+        turn_before: str = "",
+        progress: bool = False,
+    ) -> list[str]:
+        """Store the turns of a conversation; the words around a turn find it, too.
+
+        A turn answers the last one of another speaker, in the same scope and less than an hour
+        older. By these links keyword search reads a turn together with the two turns before it and
+        the one after it; its own words count most. Only the turn itself is returned. Notes are not
+        linked: the turns of one speaker alone, or texts without a speaker that have one date and no
+        clock time. Storing the same turns again stores nothing twice. `add` links nothing.
+
+        Args:
+            messages: The oldest first: LangChain messages, LlamaIndex ``ChatMessage``, mappings
+                with ``role`` (or ``name``), ``content`` and, if you like, ``id`` and
+                ``created_at``, or memories. Messages of system and tools are left out.
+            scope: The owner of the conversation, and its ``session_id``.
+            created_at: When it took place, for messages without a time; None = the clock.
+            turn_before: The id of the turn before the first of these, if an earlier call stored
+                it.
+            progress: Show a progress bar on standard error if it is a terminal.
+
+        Returns:
+            The ids of the turns, in order.
+
+        Raises:
+            ForeignCollectionError: When somebody else made the collection.
+            MemoryFormatError: When a message cannot be stored; then none is.
+            StoreError: When there is no turn with the id ``turn_before`` in the scope.
+            ScopeError: As `add` does.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store:
+            ...     question = {"role": "assistant", "content": "Which pets do you have?"}
+            ...     reply = {"role": "user", "content": "Three of them, all cats."}
+            ...     ids = store.add_conversation([question, reply], created_at="2024-03-12")
+            ...     store.get(ids)[1].content
+            'Three of them, all cats.'
+        """
+        turns = conversation(
+            messages,
+            scope=self._scope.narrow(Scope.model_validate(scope)),
+            created_at=None if created_at is None else parse_time(created_at, name="created_at"),
+            now=self._clock(),
+            turn_before=turn_before,
+            stored=partial(self.get, scope=scope),
+        )
+        return self.add(turns, progress=progress)
+
+    aadd_conversation = awaited(add_conversation)
+    """Store a conversation as `add_conversation` does, without blocking the event loop."""
+
+    # -- finding -----------------------------------------------------------------------------------
+
+    def find(self, searches: Sequence[Search]) -> list[list[Hit]]:
+        """The memories that answer each search, the best first.
+
+        A semantic search scores by the cosine between question and memory, 0 to 1, negative ones
+        counting 0. A keyword search scores by BM25, 0 and up.
+
+        Raises:
+            StoreClosedError: When the store is closed.
+            FilterError: When a filter cannot match anything.
+            QueryError: When a text is too long.
+            ScopeError: When the scope of a search lacks a field of ``require_scope``.
+            MissingCollectionError: When the collection does not exist, and others do; see
+                ``create``.
+        """
+        searches = self._narrowed(searches)
+        live = self._opened.to_search()
+        if live is None:
+            return _nothing(searches)
+        with memory_operation("search_memory", self.name) as operation:
+            embed = self._opened.embedding.embed_query
+            questions = {text: embed(text) for text in _texts(searches)}
+            found = live.answers(searches, questions)
+            _note(operation, searches, found)
+        return found
+
+    async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
+        """Search as `find` does, without blocking the event loop."""
+        searches = self._narrowed(searches)
+        live = self._opened.live or await asyncio.to_thread(self._opened.to_search)
+        if live is None:
+            return _nothing(searches)
+        with memory_operation("search_memory", self.name) as operation:
+            embed, texts = self._opened.embedding.aembed_query, _texts(searches)
+            embedded = await asyncio.gather(*map(embed, texts))
+            questions = dict(zip(texts, embedded, strict=True))
+            found = await asyncio.to_thread(live.answers, searches, questions)
+            _note(operation, searches, found)
+        return found
+
+    def find_among(self, search: Search, ids: Sequence[str]) -> list[Hit]:
+        """The memories with these ids that answer a search, the best first.
+
+        Only they are compared, so it takes no longer in a large collection. A search by words
+        counts the words of these memories alone.
+
+        Raises:
+            TypeError: When the ids are not a list of texts.
+            StoreError: As `find` does.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store:
+            ...     [tea, *_] = store.add(["Ann likes tea.", "Bob drinks tea with milk."])
+            ...     found = store.find_among(Search("Who drinks tea with milk?", limit=2), [tea])
+            ...     [hit.memory.content for hit in found]
+            ['Ann likes tea.']
+        """
+        [search], wanted = self._narrowed([search]), distinct_ids(ids)
+        live = self._opened.to_search()
+        if live is None:
+            return _nothing([search])[0]
+        with memory_operation("search_memory", self.name) as operation:
+            vector = self._opened.embedding.embed_query(search.text).vectors[0]
+            live.collection.check_dimension(vector)
+            found = live.collection.among(vector, search, wanted)
+            if search.method == "keyword":
+                found = by_words(search.text, found)
+            _note(operation, [search], [found[: search.limit]])
+        return found[: search.limit]
+
+    afind_among = awaited(find_among)
+    """Search as `find_among` does, without blocking the event loop."""
+
+    # -- listing -----------------------------------------------------------------------------------
+
+    def get(
+        self, ids: Sequence[str], *, scope: ScopeInput = None, filter: Filter | None = None
+    ) -> list[Memory]:
+        """The memories with these ids, in the order of the ids; unknown ids are ignored.
+
+        Args:
+            ids: The ids.
+            scope: Return only memories in this scope.
+            filter: Return only memories that fulfil these conditions on metadata.
+
+        Raises:
+            FilterError: When the filter cannot match anything.
+            ScopeError: When the scope lacks a field of ``require_scope``.
+        """
+        owner = self._owner(scope)
+        wanted = distinct_ids(ids)
+        search = Conditions.of(owner, filter=filter).search()
+        live = self._opened.found()
+        memories = (
+            {}
+            if live is None
+            else live.collection.read(wanted, live.collection.filter_where(search))
+        )
+        now = self._clock()
+        present = (memories[row_id] for row_id in wanted if row_id in memories)
+        mine = [each for each in present if owner.holds(each.scope) and not each.expired(now)]
+        return [memory.memory() for memory in mine]
+
+    aget = awaited(get)
+    """The memories with these ids, without blocking the event loop; see `get`."""
+
+    def memories(  # noqa: PLR0913 - conditions, each by name
+        self,
+        *,
+        scope: ScopeInput = None,
+        time_range: RangeInput | None = None,
+        filter: Filter | None = None,
+        memory_type: TypeInput | None = None,
+        order: Order = "newest",
+        limit: int | None = None,
+        after: Memory | Position | None = None,
+    ) -> Iterator[Memory]:
+        """The memories that fulfil all conditions, by recorded time. Rows without text are skipped.
+
+        To read page by page, pass a ``limit``, and the last memory of a page as ``after``. Memories
+        that are added or deleted in between change nothing about the others.
+
+        Args:
+            scope: Only memories in this scope.
+            time_range: Only memories that were recorded in it: a `TimeRange`, or (start, end) with
+                None for an open end.
+            filter: Conditions on metadata, as Chroma writes them.
+            memory_type: Only memories of this type, or of one of these.
+            order: "newest" or "oldest" first. Memories of one moment are ordered by id. One without
+                a time counts as older than all others.
+            limit: How many at most. None = all.
+            after: The memory, or its `Position`, after which the list begins.
+
+        Raises:
+            FilterError: When the filter cannot match anything.
+            ScopeError: When the scope lacks a field of ``require_scope``.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store:
+            ...     ids = store.add([
+            ...         {"content": "Tea with Anna.", "created_at": "2024-03-05"},
+            ...         {"content": "The dentist called.", "created_at": "2024-03-12"},
+            ...         {"content": "Anna moved.", "created_at": "2024-04-02"},
+            ...     ])
+            ...     for memory in store.memories(time_range=("2024-03-01", None), limit=2):
+            ...         print(memory.content)
+            Anna moved.
+            The dentist called.
+        """
+        owner = self._owner(scope)
+        conditions = Conditions.of(owner, time_range, filter, memory_type, self._clock())
+        _check_listing(order, limit)
+        ordered = replace(conditions, newest=order == "newest", after=_place(after), limit=limit)
+        live = self._opened.found()
+        if live is None:
+            return iter(())
+        return (memory.memory() for memory in live.memories(ordered))
+
+    amemories = awaited_each(memories)
+    """The memories that fulfil all conditions, for ``async for``; see `memories`."""
+
+    def count(
+        self,
+        *,
+        scope: ScopeInput = None,
+        time_range: RangeInput | None = None,
+        filter: Filter | None = None,
+        memory_type: TypeInput | None = None,
+    ) -> int:
+        """How many memories fulfil all conditions; without any, how many there are.
+
+        Args:
+            scope: Only memories in this scope.
+            time_range: Only memories that were recorded in it; see `memories`.
+            filter: Conditions on metadata, as Chroma writes them.
+            memory_type: Only memories of this type, or of one of these.
+
+        Raises:
+            FilterError: When the filter cannot match anything.
+            ScopeError: When the scope lacks a field of ``require_scope``.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store:
+            ...     tea = {"content": "Ann likes tea.", "user_id": "ann"}
+            ...     ids = store.add([tea, {"content": "Bob likes rum.", "user_id": "bob"}])
+            ...     store.count(), store.count(scope={"user_id": "ann"})
+            (2, 1)
+        """
+        owner = self._owner(scope)
+        conditions = Conditions.of(owner, time_range, filter, memory_type, self._clock())
+        live = self._opened.found()
+        return 0 if live is None else live.count(conditions)
+
+    acount = awaited(count)
+    """How many memories fulfil all conditions, without blocking the event loop; see `count`."""
+
+    # -- changing and deleting ---------------------------------------------------------------------
+
+    def update(
+        self, id: str, *, scope: ScopeInput = None, **changes: Unpack[MemoryChanges]
+    ) -> Memory:
+        """Change fields of a stored memory, and return it as it is now. Other fields stay.
+
+        The text is embedded again only if it has changed. Then the times that it names are read
+        again, too. A turn of a conversation keeps the turn that it answers.
+
+        Args:
+            id: The id of the memory.
+            scope: Whose memory it is: only one in this scope is changed.
+            **changes: What to change: ``text``, ``metadata``, ``timestamp``, ``memory_type``,
+                ``expires_at``, ``events``, ``author``, ``when_to_use``, ``quality``. In
+                ``metadata``, names that are left out stay; the value None takes a name out.
+                ``expires_at=None`` lets the memory stay for good.
+
+        Raises:
+            MissingMemoryError: When there is no memory with this id in the scope, or it has
+                expired.
+            SettingsError: When a change is none that a memory can have.
+            ForeignCollectionError: When somebody else made the collection.
+            ScopeError: When the scope lacks a field of ``require_scope``.
+            StoreError: When the writing fails.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store:
+            ...     [tea] = store.add([{"content": "Ann likes tea.", "metadata": {"cups": 1}}])
+            ...     changed = store.update(tea, metadata={"cups": 2}, memory_type="profile")
+            ...     changed.content, changed.memory_type, changed.metadata
+            ('Ann likes tea.', 'profile', {'cups': 2})
+        """
+        owner, wanted = self._owner(scope), Changes.model_validate(changes)
+        live = self._opened.to_change()
+        if live is None:
+            raise _missing(id, self.name)
+        with (
+            memory_operation("update_memory", self.name, record_id=id) as operation,
+            live.writer.changing,
+        ):
+            now = self._clock()
+            vectors: dict[str, Embedded] = {}
+            while True:
+                before = live.collection.row(id)
+                stored = before and live.collection.candidate(before)
+                if not (
+                    before and stored and owner.holds(stored.scope) and not stored.expired(now)
+                ):
+                    raise _missing(id, self.name)
+                memory = wanted.made_to(stored, now.tzinfo, read_events=self._event_times)
+                [ready] = self._ready([memory])
+                text = index_text(memory)
+                embedded = vectors.get(text)
+                if embedded is None and text == index_text(stored):
+                    embedded = _vector_of(live.collection, id)
+                if embedded is not None:
+                    break
+                # That takes a while, in which another process may change it: it is read again.
+                vectors[text] = self._opened.embedding.embed(text)
+            live.writer.change(ready, before, embedded).result()
+            operation.records([ready.memory])
+        return ready.memory.memory()
+
+    aupdate = awaited(update)
+    """Change a stored memory as `update` does, without blocking the event loop."""
+
+    def delete(  # noqa: PLR0913 - conditions, each by name
+        self,
+        ids: Sequence[str] | None = None,
+        *,
+        scope: ScopeInput = None,
+        time_range: RangeInput | None = None,
+        filter: Filter | None = None,
+        memory_type: TypeInput | None = None,
+        everything: bool = False,
+    ) -> int:
+        """Delete the memories that fulfil all conditions; `memories` lists the same ones.
+
+        A scope alone is no condition: pass ``everything=True`` to delete all of its memories.
+
+        Args:
+            ids: Only memories with these ids; unknown ids are ignored. An empty list deletes
+                nothing.
+            scope: Only memories in this scope.
+            time_range: Only memories that were recorded in it; see `memories`.
+            filter: Conditions on metadata, as Chroma writes them.
+            memory_type: Only memories of this type, or of one of these.
+            everything: Delete all memories of the scope; without a scope, all of the store.
+
+        Returns:
+            How many were deleted.
+
+        Raises:
+            SettingsError: When there is neither a condition nor ``everything``, when there are
+                both, or when a filter fits every memory.
+            FilterError: When the filter cannot match anything.
+            ForeignCollectionError: When somebody else made the collection.
+            ScopeError: When the scope lacks a field of ``require_scope``.
+            StoreError: When the deleting fails: then some of the memories may be deleted.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store:
+            ...     tea = {"content": "Ann likes tea.", "user_id": "ann"}
+            ...     ids = store.add([tea, {"content": "Bob likes rum.", "user_id": "bob"}])
+            ...     store.delete(scope={"user_id": "ann"}, everything=True), store.count()
+            (1, 1)
+        """
+        wanted = None if ids is None else distinct_ids(ids)
+        conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type)
+        conditions.check_deleting(wanted, everything)
+        live = self._opened.to_change()
+        if live is None:
+            return 0
+        [single] = wanted if wanted is not None and len(wanted) == 1 else [""]
+        with (
+            memory_operation("delete_memory", self.name, record_id=single) as operation,
+            live.writer.changing,  # or an update could store again what is deleted meanwhile
+        ):
+            deleted = live.delete(wanted, conditions)
+            operation.counted(deleted)
+        return deleted
+
+    adelete = awaited(delete)
+    """Delete the memories that fulfil all conditions, without blocking the event loop."""
+
+    def purge(self, *, scope: ScopeInput = None, timestamp: TimeInput | None = None) -> int:
+        """Delete the memories that have expired, and return their number.
+
+        No search finds them any more. Until the purge they take room, and a question with an
+        earlier ``timestamp`` still finds them.
+
+        Args:
+            scope: Only memories in this scope.
+            timestamp: Those that have expired by this moment. None = the clock.
+
+        Raises:
+            ForeignCollectionError: When somebody else made the collection.
+            ScopeError: When the scope lacks a field of ``require_scope``.
+            StoreError: When the deleting fails.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store:
+            ...     parcel = {"content": "A parcel comes.", "expires_at": "2024-03-06"}
+            ...     ids = store.add([parcel, "Ann likes tea."])
+            ...     store.count(), store.purge(), store.purge()
+            (1, 1, 0)
+        """
+        owner = self._owner(scope)
+        moment = self._clock() if timestamp is None else parse_time(timestamp)
+        live = self._opened.to_change()
+        if live is None:
+            return 0
+        with memory_operation("delete_memory", self.name) as operation, live.writer.changing:
+            purged = live.purge(moment, owner)
+            operation.counted(purged)
+        return purged
+
+    apurge = awaited(purge)
+    """Delete the memories that have expired as `purge` does, without blocking the event loop."""
+
+    def for_scope(self, **fields: Unpack[ScopeFields]) -> ScopedStore:
+        """A view that reads, writes and deletes the memories of one scope, and no others.
+
+        Give it to an agent, a tool or a server: it takes the place of a store there.
+
+        Args:
+            **fields: ``user_id``, ``agent_id``, ``session_id``, ``workspace``: at least one of
+                them, and those of ``require_scope``.
+
+        Raises:
+            ScopeError: When no field is named, one is empty, or a required one is missing.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store:
+            ...     ann, bob = store.for_scope(user_id="ann"), store.for_scope(user_id="bob")
+            ...     ids = ann.add(["I like tea."])
+            ...     bob.get(ids), bob.delete(ids), ann.count()
+            ([], 0, 1)
+        """
+        scope = Scope.model_validate(dict(fields))
+        if not scope.fields():
+            raise ScopeError(
+                'for_scope must name the scope, as in for_scope(user_id="ann"); it got nothing, '
+                "and a view of all memories is the store itself"
+            )
+        return ScopedStore(self, self._owner(scope))
+
+    # -- what every call goes through --------------------------------------------------------------
+
+    def _owner(self, scope: ScopeInput) -> Scope:
+        """The scope of a call, within the one of this store, checked for what it must name."""
+        self._opened.check_open()
+        owner = self._scope.narrow(Scope.model_validate(scope))
+        owner.require(self._require_scope)
+        return owner
+
+    def _narrowed(self, searches: Sequence[Search]) -> Sequence[Search]:
+        """The searches at a moment and in this store's scope, checked for what it must name."""
+        for search in searches:
+            check_length(search.text)
+        owners, now = [self._owner(search.scope) for search in searches], self._clock()
+        return [
+            (search if owner == search.scope else replace(search, scope=owner)).at(now)
+            for search, owner in zip(searches, owners, strict=True)
+        ]
+
+    def _ready(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[Ready]:
+        """Check memories as `add` does, before any of them is stored; an empty store is made."""
+        self._opened.check_open()
+        ready = make_ready(
+            memories,
+            self._clock,
+            read_events=self._event_times,
+            within=self._scope,
+            progress=progress,
+        )
+        for each in ready:
+            each.memory.scope.require(self._require_scope)
+        # Only now: what is refused makes nothing.
+        live = self._opened.made() if ready else self._opened.found()
+        if live is not None:
+            if live.collection.cloud:
+                check_fits(ready)
+            live.collection.check_writable()
+            if self._require_scope or self._scope.fields():
+                # Checked once more when it is written: others may write in between.
+                ready = [replace(each, guard=self._guard(each)) for each in ready]
+                guards = {each.memory.id: each.guard for each in ready if not each.is_new}
+                for row_id, stored in live.collection.read(list(guards), None).items():
+                    if not guards[row_id].holds(stored.scope):
+                        raise id_is_taken(row_id, guards[row_id])
+        return ready
+
+    def _guard(self, ready: Ready) -> Scope:
+        """The scope in which a row must be that a memory replaces."""
+        fields = ready.memory.scope.fields()
+        required = {name: fields[name] for name in self._require_scope}
+        return Scope.model_validate({**required, **self._scope.fields()})
+
+    if not TYPE_CHECKING:  # checkers would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Never:
+            # LangGraph takes any object as its ``store``, checks nothing, and calls these later.
+            hint = (
+                f": {type(self).__name__} is no store of LangGraph; pass RecallGraphStore(store), "
+                "which is imported from langchain_recall"
+            )
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}"
+                f"{hint if name in _OF_LANGGRAPH else ''}",
+                name=name,
+                obj=self,
+            )
+
+
+class ScopedStore(Store):
+    """The memories of one scope in a store; `RecallStore.for_scope` makes it.
+
+    It has the methods of a store that read, write and delete. Each of them is limited to the scope:
+    memories of others do not exist in it. What is added without a scope gets this one. A
+    ``scope`` in a call can narrow it. It works as long as its store is open.
+
+    Args:
+        store: The store, or a wider view.
+        scope: The scope.
+    """
+
+    def __init__(self, store: Store, scope: Scope) -> None:
+        vars(self).update(vars(store))  # it has what its store has, within the scope
+        self._scope = scope
+        self._require_scope = ()  # the scope of the view names what the store requires
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of all its memories."""
+        return self._scope
+
+    def __repr__(self) -> str:
+        return f"ScopedStore(name={self.name!r}, scope={self._scope.fields()})"
+
+    def __reduce__(self) -> Never:
+        raise TypeError("a ScopedStore can be neither pickled nor copied; make it where it is used")
+
+
+@contextmanager
+def _in_batches(
+    ready: list[Ready], ids: Sequence[str], progress: bool
+) -> Iterator[Iterator[list[Ready]]]:
+    """Take the memories batch by batch; an error then says which of them are stored.
+
+    A batch counts as stored, and is released, when the next one is taken. With a progress bar,
+    batches are small at first and grow while one takes less than a second. So the bar moves with a
+    slow model, too.
+    """
+    stored = 0
+
+    def batches() -> Iterator[list[Ready]]:
+        nonlocal stored
+        size = _FIRST_SEEN if progress else BATCH
+        while ready:
+            started, number = monotonic(), len(ready[:size])
+            yield ready[:size]
+            del ready[:size]
+            stored += number
+            bar.update(number)
+            if monotonic() - started < 1:
+                size = min(2 * size, BATCH)
+
+    total = len(ready)
+    with progress_bar(total=total, desc="storing", unit="memories", wanted=progress) as bar:
+        try:
+            yield batches()
+        except RecallError as error:
+            error.stored = (*ids[:stored], *error.stored)
+            if error.stored or error.unsure:
+                unsure = f"; of {len(error.unsure):,} more it is not known (`unsure`)"
+                message = (
+                    f"{error}. Of {len(ids):,} memories {len(error.stored):,} are stored; the "
+                    f"error has their ids (`stored`){unsure if error.unsure else ''}. Delete those "
+                    "before you add all again; memories that have ids of your own need not be "
+                    "deleted"
+                )
+                error.args = (message,)
+            raise
+
+
+def _place(after: Memory | Position | None) -> tuple[int, str] | None:
+    if after is None:
+        return None
+    if isinstance(after, Position):
+        return after.key
+    if not isinstance(after, Memory):
+        raise TypeError(
+            "after takes the last memory of the page before, or Position(timestamp, id); got "
+            f"{type(after).__name__}"
+        )
+    return Position.of(after).key
+
+
+def _check_listing(order: str, limit: int | None) -> None:
+    if order not in get_args(Order):
+        raise ValueError(f"order must be 'newest' or 'oldest'; got {order!r}")
+    if limit is not None:
+        check_count("limit", limit, _MOST_LISTED)
+
+
+def _texts(searches: Sequence[Search]) -> list[str]:
+    """The texts to embed, each of them once."""
+    return list(dict.fromkeys(each.text for each in searches if each.method == "semantic"))
+
+
+def _note(operation: Operation, searches: Sequence[Search], found: Sequence[Sequence[Hit]]) -> None:
+    if operation.seen:
+        operation.asked("\n".join(dict.fromkeys(each.text for each in searches)))
+        operation.records(hit.memory for hits in found for hit in hits)
+
+
+def _nothing(searches: Sequence[Search]) -> list[list[Hit]]:
+    """The answers of a collection that does not exist yet; a wrong filter is wrong there, too."""
+    for search in searches:
+        filter_where(search.filter, timezone=search.timezone)
+    return [[] for _ in searches]
+
+
+def _vector_of(collection: Collection, row_id: str) -> Embedded | None:
+    """The vector of a row; None if it has none."""
+    try:
+        vector = collection.vectors([row_id]).get(row_id)
+    except StoreError as error:
+        if LOST not in str(error):
+            raise
+        return None
+    return None if vector is None else Embedded(vector[np.newaxis])
+
+
+def _missing(id: str, name: str) -> MissingMemoryError:
+    return MissingMemoryError(
+        f"there is no memory {got(id)} to update in collection {name!r}, or not in this scope, or "
+        "it has expired; `get` and `memories` return those that are there"
+    )

@@ -1,1 +1,0 @@
-"""What is written: rows that changed, each with its vector, also in the row indexes here."""
