@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from threading import Event
 from typing import Any
 
 import chromadb
@@ -18,6 +19,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.errors import guarded
 from recall_retrievers.store.chroma.fields import OWN_FIELDS
 from recall_retrievers.store.chroma.place import FORMAT, MARK
 from recall_retrievers.store.embedding.bounded import BoundedEmbedding
@@ -240,7 +242,7 @@ def test_the_rows_of_a_scope_equal_the_collection_whoever_writes(
             metadata={MARK: FORMAT, "embedding_model": model.model_name},
             embedding_function=None,
         )
-        index = Collection(collection, model, OWN_FIELDS)
+        index = Collection(guarded(collection, Event()), model, OWN_FIELDS)
         rows = RowIndex(index, follower.Follower(index, scope, shared=True), None, Cache(10**6))
         rows.prepare(build=True, patient=True)
         there: dict[str, tuple[str, str]] = {}
