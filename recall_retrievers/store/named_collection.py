@@ -177,7 +177,10 @@ class NamedCollection:
             )
 
     def close(self) -> None:
-        """Write what is waiting, and give back what was opened; twice is fine."""
+        """Write what is waiting, and give back what was opened; twice is fine.
+
+        A fork of the process closes nothing: all belongs to the process that opened it.
+        """
         if os.getpid() != self._process:  # the lock may be held by a thread that is not here
             self._closed = True
             return

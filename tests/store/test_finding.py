@@ -134,6 +134,19 @@ class TestFinding:
         assert len(errors) == 15
         assert {type(error) for error in errors} == {StoreClosedError}
 
+    def test_an_error_of_chroma_in_a_store_that_was_closed_meanwhile_says_so(
+        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        in_memory.add(["tea"])
+
+        def gone(_: object) -> int:
+            in_memory.close()
+            raise RuntimeError("there is no such collection")
+
+        monkeypatch.setattr(chromadb.Collection, "count", gone)
+        with pytest.raises(StoreClosedError, match="is closed; open it again"):
+            in_memory.count()
+
     def test_a_store_closed_within_a_search_by_words_does_not_answer_with_nothing(
         self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:

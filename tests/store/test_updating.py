@@ -221,6 +221,20 @@ def test_what_is_deleted_during_a_change_is_not_stored_again(
     assert notes.get([note]) == []
 
 
+def test_what_somebody_else_deletes_during_a_change_is_an_error_and_stays_gone(
+    notes: RecallStore, chroma: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = chroma.get_collection(notes.name, embedding_function=None)
+    with ThreadPoolExecutor(1) as threads, held(monkeypatch, ["embeddings"]) as (read, go_on):
+        change = threads.submit(notes.update, "tea", metadata={"heavy": True})
+        read()
+        raw.delete(ids=["tea"])
+        go_on.set()
+        with pytest.raises(MissingMemoryError, match="was deleted while it was changed"):
+            change.result()
+    assert raw.get(ids=["tea"])["ids"] == []
+
+
 def test_a_collection_of_others_is_never_changed(
     chroma: Any, collection_name: str, small: Counting
 ) -> None:

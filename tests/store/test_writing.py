@@ -212,6 +212,21 @@ class TestTogether:
         assert store.count() == 20
         assert len(embedding.batches) < 10
 
+    async def test_closing_finishes_what_is_written_and_what_waits(
+        self, store: RecallStore, embedding: Counting, chroma: chromadb.ClientAPI
+    ) -> None:
+        adding = [asyncio.create_task(store.aadd([f"word{n}"])) for n in range(5)]
+        await asyncio.to_thread(embedding.begun.wait, 30)
+        await asyncio.sleep(0.2)  # the others wait
+        closing = asyncio.create_task(asyncio.to_thread(store.close))
+        await asyncio.sleep(0.2)
+        assert not closing.done()
+        embedding.go.set()
+        made = [row_id for added in await asyncio.gather(*adding) for row_id in added]
+        await closing
+        with RecallStore(chroma, store.name, embedding=embedding) as again:
+            assert sorted(contents(again.get(made))) == [f"word{n}" for n in range(5)]
+
     def test_a_vector_of_another_length_stores_nothing(
         self, store: RecallStore, embedding: Counting
     ) -> None:

@@ -145,7 +145,6 @@ class Place:
     own: bool  # whether we made the client; the caller's own stays open
     held: HeldPath | None = None  # the locked path; None = it is on a server or in memory
     stuck: Event = field(default_factory=Event)  # see `chroma_errors`
-    process: int = field(default_factory=os.getpid)  # Chroma's engine hangs in any other
 
     @classmethod
     def of_client(cls, client: object) -> Place:
@@ -255,15 +254,11 @@ class Place:
     def close(self, *, idle: bool = True, drop: str = "") -> None:
         """Close the client and the path; the caller's own client stays open.
 
-        A fork of the process closes nothing: all belongs to the process that opened it.
-
         Args:
             idle: Whether no call of Chroma is running. If one is, the client and the path stay
                 open until the process ends.
             drop: The name of a collection to delete first; empty = none.
         """
-        if os.getpid() != self.process:
-            return
         if not idle:
             _log.warning("a call of Chroma's hangs: the store is closed, its path stays locked")
             _left_open.append(self)
