@@ -16,6 +16,9 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import check_count
 from recall_retrievers.timeline import TimeRange
 
+Method = Literal["semantic", "keyword"]
+"""How a search compares."""
+
 
 class Request:
     """The base of what a stage can ask for. A stage yields one or several requests of one kind."""
@@ -121,7 +124,7 @@ class Search(Request):
     filter: Filter | None = None
     within: tuple[TimeRange, ...] = ()
     timezone: tzinfo | None = None
-    method: Literal["semantic", "keyword"] = "semantic"
+    method: Method = "semantic"
     moment: datetime | None = None
     by_tokens: bool = False
 

@@ -68,6 +68,15 @@ class ReadingStore(BoundStore):
             MissingCollectionError: When the collection does not exist, and others do; see
                 ``create``.
         """
+        return [[*hits] for hits in self.arms(searches)]
+
+    async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
+        """Search as `find` does, without blocking the event loop."""
+        arms = await self.aarms(searches)
+        return await asyncio.to_thread(lambda: [[*hits] for hits in arms])
+
+    def arms(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
+        """The same as `find`, for stages: a hit is made where somebody looks at it."""
         searches = self._narrowed(searches)
         live = self._opened.to_search()
         if live is None:
@@ -79,8 +88,8 @@ class ReadingStore(BoundStore):
             _note(operation, searches, found)
         return found
 
-    async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
-        """Search as `find` does, without blocking the event loop."""
+    async def aarms(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
+        """Search as `arms` does, without blocking the event loop."""
         searches = self._narrowed(searches)
         live = self._opened.live or await asyncio.to_thread(self._opened.to_search)
         if live is None:

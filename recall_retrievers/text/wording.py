@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from sys import intern
+from zlib import crc32
 
 from recall_retrievers.text.split_words import split_words
 
 ENDS = 500
 """Characters at the beginning and at the end of a long text; what lies between is left out."""
 
+PROFILE = 16
+"""How many numbers a profile has."""
+
+MOST_IN_PROFILE = 255
+"""The highest of them."""
+
 _MARKS = 2048  # so that two words of the candidates of a question hardly share a mark
+_FEW = 8  # words
+_LONGEST_SHORT = 200  # characters: longer texts need not be split
 
 
 class Wording:
@@ -50,6 +59,23 @@ class Wording:
                 marks |= 1 << (hash(word) % _MARKS)
             self._marks = marks
         return self._marks
+
+    @property
+    def short(self) -> bool:
+        """Whether the text is a few words: such turns name people, and say little."""
+        return len(self.text) < _LONGEST_SHORT and len(self.words) < _FEW
+
+    @property
+    def profile(self) -> tuple[int, ...]:
+        """How many of its words fall on each of sixteen numbers, at most `MOST_IN_PROFILE`.
+
+        A word that one of two texts has alone changes one number by one. So the words of two texts
+        differ at least as much as their profiles.
+        """
+        counts = [0] * PROFILE
+        for word in self.words:
+            counts[crc32(word.encode("utf-8", "surrogatepass")) % PROFILE] += 1
+        return tuple(min(count, MOST_IN_PROFILE) for count in counts)
 
 
 def ends(text: str) -> str:

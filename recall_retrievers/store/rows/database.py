@@ -21,7 +21,7 @@ from typing import Any
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.store.disk.closing import forget_note, is_noted
 
-FORMAT = 1
+FORMAT = 2
 """The number of this form of the file; a file of another form is made anew."""
 
 FILE = "rows.sqlite"

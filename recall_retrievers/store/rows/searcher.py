@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.pool import Arm, Keys, Scores
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.index import Index, Similar
 from recall_retrievers.store.chroma.search_text import by_words
 from recall_retrievers.store.chroma.where import Where
 from recall_retrievers.store.embedding.token_vectors import unit
+from recall_retrievers.store.rows.found_rows import FoundRows
 from recall_retrievers.store.rows.neighbour_query import Graph
 from recall_retrievers.store.rows.planner import RowCounts
 from recall_retrievers.store.rows.row_index import RowIndex
@@ -25,7 +26,6 @@ from recall_retrievers.store.rows.wanted import Places, Selection, Wanted
 _FEW = 20_000  # rows: of more, the graph finds the nearest of all more quickly
 _NOT_COUNTED = RowCounts(0, 0, None, 0)
 _NOT_THERE = -1.5  # the score of a row that is gone is lower
-_ID, _SCORE = attrgetter("memory.id"), attrgetter("score")
 _MORE = 4  # times as many rows by words, where too few of them fit exactly
 
 
@@ -60,7 +60,7 @@ class _Plan:
 
 
 class Searcher:
-    """Searches one collection.
+    """Answers searches in one collection, once.
 
     Args:
         index: The collection in Chroma.
@@ -75,7 +75,7 @@ class Searcher:
 
     def answers(
         self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
-    ) -> list[list[Hit]]:
+    ) -> list[Arm]:
         """The hits of each search, best first.
 
         Args:
@@ -86,6 +86,7 @@ class Searcher:
         patient = any(search.text not in vectors for search in by_word)
         if searches:
             self._rows.prepare(build=bool(by_word), patient=patient)
+        self._found = FoundRows(self._rows.table, [search.scope for search in searches])
         if not self._rows.ready:
             return [self._in_chroma(search, vectors[search.text]) for search in searches]
         graphs = {text: Graph(self._index, x, self._threads) for text, x in vectors.items()}
@@ -94,7 +95,7 @@ class Searcher:
             if plan.graph is not None and plan.begins_with_graph:
                 plan.graph.begin(plan.counts.neighbours)
         # While Chroma searches the graph, rows are compared and words looked up here.
-        answers: dict[int, list[Hit]] = {}
+        answers: dict[int, Arm] = {}
         for plan in sorted(plans, key=lambda plan: plan.begins_with_graph):
             if plan.graph is None:
                 answers[plan.place] = self._by_words(plan)
@@ -102,10 +103,10 @@ class Searcher:
                 answers[plan.place] = self._nearest(plan, plan.graph)
         return [answers[place] for place in range(len(searches))]
 
-    def _in_chroma(self, search: Search, vector: NDArray[np.float32]) -> list[Hit]:
+    def _in_chroma(self, search: Search, vector: NDArray[np.float32]) -> Arm:
         """The hits while the row index is built: words are looked for among those by meaning."""
         hits = self._index.nearest(vector, search, self._index.filter_where(search))
-        return hits if search.method == "semantic" else by_words(search.text, hits)
+        return self._found.arm(hits if search.method == "semantic" else by_words(search.text, hits))
 
     def _plans(self, searches: Sequence[Search], graphs: Mapping[str, Graph]) -> list[_Plan]:
         """The plans, the widest first.
@@ -149,35 +150,32 @@ class Searcher:
 
     # -- by meaning -------------------------------------------------------------------------------
 
-    def _nearest(self, plan: _Plan, graph: Graph) -> list[Hit]:
-        hits: list[Hit] = []
+    def _nearest(self, plan: _Plan, graph: Graph) -> Arm:
+        arm = self._found.arm([])
         for route in plan.counts.routes:
             if route == "graph":
                 widest: int | None = plan.counts.neighbours
-                while widest and len(hits) < plan.search.limit:
-                    hits = self._by_graph(plan, graph.nearest(widest))
-                    widest = plan.counts.wider(widest, len(hits))
+                while widest and len(arm) < plan.search.limit:
+                    arm = self._by_graph(plan, graph.nearest(widest))
+                    widest = plan.counts.wider(widest, len(arm))
             elif route == "rows":
-                hits = self._by_rows(plan, unit(graph.vector))
+                arm = self._by_rows(plan, unit(graph.vector))
             else:
-                hits = self._index.nearest(graph.vector, plan.search, plan.where)
-            if len(hits) >= plan.search.limit:
+                arm = self._found.arm(self._index.nearest(graph.vector, plan.search, plan.where))
+            if len(arm) >= plan.search.limit:
                 break
-        return hits
+        return arm
 
-    def _by_graph(self, plan: _Plan, rows: Sequence[Similar]) -> list[Hit]:
-        places = plan.table.places_of([row_id for row_id, _ in rows])
+    def _by_graph(self, plan: _Plan, rows: Sequence[Similar]) -> Arm:
+        keys = np.array(self._found.keys([row_id for row_id, _ in rows]), dtype=np.intp)
+        cosines = np.array([cosine for _, cosine in rows])
         if plan.rows is not None:
-            fits = places < 0
-            fits[~fits] = plan.rows.holds(places[~fits])
-            rows = [row for row, fit in zip(rows, fits.tolist(), strict=True) if fit]
-            places = places[fits]
-        unknown = {place: row[0] for place, row in enumerate(rows) if places[place] < 0}
-        places = np.where(places < 0, -1 - np.arange(len(places)), places)
-        scored = [(int(place), score) for place, (_, score) in zip(places, rows, strict=True)]
-        return self._exact(scored, plan, {-1 - n: x for n, x in unknown.items()})
+            fits = keys < 0
+            fits[~fits] = plan.rows.holds(keys[~fits])
+            keys, cosines = keys[fits], cosines[fits]
+        return self._exact(keys, cosines, plan)
 
-    def _by_rows(self, plan: _Plan, vector: NDArray[np.float32]) -> list[Hit]:
+    def _by_rows(self, plan: _Plan, vector: NDArray[np.float32]) -> Arm:
         table = plan.table
         places = table.living() if plan.places is None else plan.places
         if plan.places is not None and not plan.counts.unread:
@@ -193,81 +191,79 @@ class Searcher:
             few = most < len(places)
             best = np.argpartition(-cosines, most - 1)[:most] if few else np.arange(len(places))
             ranked = best[np.argsort(-cosines[best], kind="stable")]
-            scored = list(zip(places[ranked].tolist(), cosines[ranked].tolist(), strict=True))
-            hits = self._exact(scored, plan)
-            if len(hits) >= plan.search.limit or not few:
-                return hits
+            arm = self._exact(places[ranked], cosines[ranked].astype(np.float64), plan)
+            if len(arm) >= plan.search.limit or not few:
+                return arm
             most *= 4
 
     # -- by words ---------------------------------------------------------------------------------
 
-    def _by_words(self, plan: _Plan) -> list[Hit]:
+    def _by_words(self, plan: _Plan) -> Arm:
         search, most = plan.search, plan.search.limit
         fitting, wanted = plan.rows, _wanted(search, plan.table)
         if fitting is None and wanted.limited:
             fitting = plan.table.select(wanted, None)
         while True:
-            rows = plan.table.by_words(search.text, most, fitting)
-            hits = self._exact(rows, plan)
-            if len(hits) >= search.limit or len(rows) < most:
-                return hits
-            most = round(most * max(_MORE, 1.5 * search.limit / max(len(hits), 1)))
+            places, scores = plan.table.by_words(search.text, most, fitting)
+            arm = self._exact(places, scores, plan)
+            if len(arm) >= search.limit or len(places) < most:
+                return arm
+            most = round(most * max(_MORE, 1.5 * search.limit / max(len(arm), 1)))
 
     # -- memories ---------------------------------------------------------------------------------
 
-    def _exact(
-        self,
-        rows: Sequence[tuple[int, float]],
-        plan: _Plan,
-        unknown: Mapping[int, str] | None = None,
-    ) -> list[Hit]:
-        """The memories of the rows that fit exactly, as many as the search wants.
+    def _exact(self, keys: Keys, scores: Scores, plan: _Plan) -> Arm:
+        """The rows that fit exactly, as many as the search wants.
 
-        The row index has only the hull of the events, and a filter may let too many rows through.
+        The columns decide about owner and expiry. Memories are read where they do not: the row
+        index has only the hull of the events, a filter may let too many rows through, and a row may
+        be newer than the selection.
 
         Args:
-            rows: The places of rows with their scores, best first.
+            keys: Rows, best first.
+            scores: Their scores.
             plan: The plan.
-            unknown: The ids of the rows that are only in Chroma, by a place of their own.
         """
-        hits: list[Hit] = []
-        limit = plan.search.limit
-        # Where nothing is limited, only a row that the index does not have may have expired.
-        free = plan.rows is None and not unknown and self._knows_all()
-        admitted = None if free else plan.search.admitting()
-        for start in range(0, len(rows), limit):
-            part = rows[start : start + limit]
-            memories = self._memories([place for place, _ in part], plan, unknown or {})
-            found = [
-                Hit(memory, score)
-                for memory, (_, score) in zip(memories, part, strict=True)
-                if memory is not None and score >= _NOT_THERE
-            ]
-            if len({score for _, score in part}) < len(part):
-                # Equal scores are sorted by id: the order of storing differs between processes.
-                found.sort(key=_ID)
-                found.sort(key=_SCORE, reverse=True)
-            hits += found if admitted is None else [hit for hit in found if admitted(hit.memory)]
-            if len(hits) >= limit:
-                break
-        if plan.graph is None or not hits or 0 <= hits[-1].score <= hits[0].score <= 1:
-            return hits[:limit]
-        return [Hit(memory, min(max(score, 0.0), 1.0)) for memory, score, _ in hits[:limit]]
+        newest = len(plan.rows.fits) if plan.rows is not None else 0
+        decided = self._knows_all() and not self._rows.follower.doubtful
+        decided &= plan.where is None and not plan.search.within
+        there = scores >= _NOT_THERE
+        keys, scores, limit = keys[there], scores[there], plan.search.limit
+        if decided and (keys >= 0).all() and (not newest or (keys < newest).all()):
+            fits = np.flatnonzero(plan.table.there(keys))[:limit]
+        else:
+            fits = np.array(self._fitting(keys, scores.tolist(), plan), dtype=np.intp)
+        if plan.graph is not None:
+            scores = np.clip(scores, 0, 1)
+        return Arm(self._found, keys[fits], scores[fits])
 
-    def _memories(
-        self, places: Sequence[int], plan: _Plan, unknown: Mapping[int, str]
-    ) -> Iterator[Candidate | None]:
-        follower = self._rows.follower
-        if follower.doubtful or not follower.sees_all:  # the row may have changed
-            ids = plan.table.ids_at([place for place in places if place >= 0]) | dict(unknown)
-            there = self._index.read([ids[place] for place in places if place in ids], plan.where)
-            return iter([there.get(ids.get(place, "")) for place in places])
-        if not unknown:
-            return iter(plan.table.memories(places, plan.where))
-        fresh = self._index.read(list(unknown.values()), plan.where)
-        known = plan.table.memories([place for place in places if place >= 0], plan.where)
-        rest = iter(known)
-        return iter([next(rest) if x >= 0 else fresh.get(unknown[x]) for x in places])
+    def _fitting(self, keys: Keys, scores: Sequence[float], plan: _Plan) -> list[int]:
+        """The places in the list of the rows that fit, as many as the search wants."""
+        admitted, limit = plan.search.admitting(), plan.search.limit
+        fitting: list[int] = []
+        for start in range(0, len(keys), limit):
+            end = start + limit
+            part = zip(self._memories(keys[start:end], plan), scores[start:end], strict=True)
+            found = [
+                (-score, memory.id, place)
+                for place, (memory, score) in enumerate(part, start)
+                if memory is not None and (admitted is None or admitted(memory))
+            ]
+            # Equal scores are sorted by id: the order of storing differs between processes.
+            fitting += [place for *_, place in sorted(found)]
+            if len(fitting) >= limit:
+                break
+        return fitting[:limit]
+
+    def _memories(self, keys: Keys, plan: _Plan) -> list[Candidate | None]:
+        """The memories of rows, where they fulfil the filter; changed ones are read from Chroma."""
+        changed = self._rows.follower.doubtful or not self._rows.follower.sees_all
+        ids = self._found.ids(keys if changed else keys[keys < 0])
+        read = self._index.read([*ids.values()], plan.where) if ids else {}
+        self._found.memories |= {key: read[x] for key, x in ids.items() if x in read}
+        others = [key for key in keys.tolist() if key not in ids and not changed]
+        known = dict(zip(others, plan.table.memories(others, plan.where), strict=True))
+        return [known[key] if key in known else read.get(ids.get(key, "")) for key in keys.tolist()]
 
 
 def _wanted(search: Search, table: Table) -> Wanted:
