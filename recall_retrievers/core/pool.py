@@ -33,7 +33,7 @@ class Source(Protocol):
     """Where the memories of arms are read."""
 
     def facts(self, keys: Keys) -> Facts:
-        """What ranking reads of memories."""
+        """What ranking reads of memories, sorted by id, without those that are gone."""
 
     def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
         """Memories; None where one is gone."""
@@ -110,10 +110,11 @@ class Found:
         return [self.memories.get(key) for key in keys.tolist()]
 
     def facts(self, keys: Keys) -> Facts:
-        """What ranking reads of memories."""
-        known = zip(keys.tolist(), self.candidates(keys), strict=True)
-        there = {key: memory for key, memory in known if memory is not None}
-        return replace(facts_of([*there.values()]), source=self, keys=np.array([*there], np.intp))
+        """What ranking reads of memories, sorted by id."""
+        known = zip(self.candidates(keys), keys.tolist(), strict=True)
+        there = sorted([(x.id, key, x) for x, key in known if x is not None])
+        memories, sorted_keys = [x for *_, x in there], [key for _, key, _ in there]
+        return replace(facts_of(memories), source=self, keys=np.array(sorted_keys, dtype=np.intp))
 
 
 def arms_of(answers: Sequence[Sequence[Hit]]) -> list[Arm]:

@@ -48,14 +48,10 @@ def _may_be_copies(facts: Facts, threshold: float) -> Sequence[int]:
     """The memories whose words are nearly as many on each number of their profile."""
     if facts.profiles is None:
         return range(len(facts))
-    profiles = facts.profiles.astype(np.float32)
+    profiles = facts.profiles.astype(np.int16)
     lengths = profiles.sum(axis=1)
-    most = (1 - threshold) * (lengths[:, None] + lengths) + 1e-3  # words that may differ
-    squares = np.einsum("ij,ij->i", profiles, profiles)
-    products = np.einsum("ik,jk->ij", profiles, profiles)
-    # The sum of squares is never more than the square of the sum, and is calculated at once.
-    near = np.triu(squares[:, None] + squares - 2 * products <= most**2, 1)
-    ones, others = np.nonzero(near)
+    most = (1 - threshold) * np.add.outer(lengths, lengths) + 1e-3  # words that may differ
+    ones, others = np.nonzero(np.triu(np.abs(np.subtract.outer(lengths, lengths)) <= most, 1))
     differing = np.abs(profiles[ones] - profiles[others]).sum(axis=1)
     pairs = differing <= most[ones, others]
     full = np.flatnonzero((facts.profiles == MOST_IN_PROFILE).any(axis=1))

@@ -103,7 +103,7 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
         whole = np.where(known, 1 - token_weight, 1.0)
         single = token_weight * _of_the_best(np.where(known, tokens, 0.0))
         summands = {"by_meaning": whole * meaning, "by_tokens": single}
-    replies = _replies(facts)
+    replies = _replies(facts, [*semantic, *keyword])
     weighed = {name: share * _with_replies(each, replies) for name, each in summands.items()}
     weighed["by_words"] = (1 - share) * wording
     several = max(len(semantic), len(keyword)) > 1
@@ -146,22 +146,27 @@ def _measured(semantic: Sequence[Arm], keyword: Sequence[Arm]) -> tuple[Facts, d
 
     A hit without measurements has its score as one.
     """
-    arms = [*semantic, *keyword]
-    facts = arms[0].source.facts(_keys(arms))
-    facts = facts.at(sorted(range(len(facts)), key=facts.ids.__getitem__))  # of equal scores
-    places = {key: place for place, key in enumerate(facts.keys.tolist())}
+    keys, number = np.unique(
+        np.concatenate([arm.keys for arm in (*semantic, *keyword)]), return_inverse=True
+    )
+    facts = (*semantic, *keyword)[0].source.facts(keys)
+    places = np.full(len(keys), len(facts))  # the last place takes what is gone
+    places[np.searchsorted(keys, facts.keys)] = np.arange(len(facts))
     measures: dict[str, Scores] = {}
-    for name, some in (("similarity", semantic), ("keyword", keyword)):
-        for arm in some:
-            at = [places.get(key, -1) for key in arm.keys.tolist()]
-            bare = np.logical_and.reduce([np.isnan(x) for x in arm.measures.values()])
+    start = 0
+    for name, arms in (("similarity", semantic), ("keyword", keyword)):
+        for arm in arms:
+            at = places[number[start : start + len(arm)]][::-1]
+            start += len(arm)
+            bare = np.isnan([*arm.measures.values()]).all(axis=0)
             own = {name: np.where(bare, arm.scores, np.nan), **arm.measures}
             for measure, values in own.items():
-                column = np.full(len(facts) + 1, np.nan)  # the last one takes what is gone
-                column[at[::-1]] = values[::-1]
-                known = measures.setdefault(measure, column[:-1])
-                np.copyto(known, column[:-1], where=np.isnan(known))
-    return facts, {name: each for name, each in measures.items() if not np.isnan(each).all()}
+                column = np.full(len(facts) + 1, np.nan)
+                column[at] = values[::-1]  # of a memory twice in an arm the first hit counts
+                known = measures.setdefault(measure, column)
+                np.copyto(known, column, where=np.isnan(known))
+    columns = {name: column[:-1] for name, column in measures.items()}
+    return facts, {name: column for name, column in columns.items() if not np.isnan(column).all()}
 
 
 def _keys(arms: Sequence[Arm]) -> Keys:
@@ -169,11 +174,15 @@ def _keys(arms: Sequence[Arm]) -> Keys:
     return np.unique(np.concatenate([arm.keys for arm in arms]))
 
 
-def _replies(facts: Facts) -> list[tuple[int, int]]:
-    """The places of turns whose reply is in the pool, and the place of the reply."""
-    answers = {turn: place for place, turn in enumerate(facts.turns_before) if turn}
-    places = {row_id: place for place, row_id in enumerate(facts.ids)} if answers else {}
-    return [(places[turn], reply) for turn, reply in answers.items() if turn in places]
+def _replies(facts: Facts, arms: Sequence[Arm]) -> list[tuple[int, int]]:
+    """The places of turns whose reply is in the pool, and the place of the last reply."""
+    if not any(facts.turns_before):
+        return []
+    places = {key: place for place, key in enumerate(facts.keys.tolist())}
+    found = dict.fromkeys(key for arm in arms for key in arm.keys.tolist() if key in places)
+    answers = {facts.turns_before[place]: place for place in map(places.__getitem__, found)}
+    turns = {row_id: place for place, row_id in enumerate(facts.ids)}
+    return [(turns[turn], reply) for turn, reply in answers.items() if turn in turns]
 
 
 def _with_replies(scores: Scores, replies: Sequence[tuple[int, int]]) -> Scores:
@@ -194,7 +203,7 @@ def _fused(
     """The best candidates of each width, with a step for each summand of their score.
 
     Args:
-        facts: The memories; of those with equal scores the first ones are taken.
+        facts: The memories, by id: of those with equal scores the first ones are taken.
         summands: The summands of their scores, by name.
         measures: The measurements from which these were made.
         widths: The memories in the widest arms, and in every narrower pair of arms; empty = there
@@ -204,10 +213,13 @@ def _fused(
     sums = dict(zip(summands, np.cumsum([*summands.values()], axis=0), strict=True))
     scores = [*sums.values()][-1]
     best = np.argsort(-scores, kind="stable")
-    chosen = np.zeros(len(best), dtype=np.bool_)
-    for keys in widths or [facts.keys]:
-        chosen[best[np.isin(facts.keys[best], keys)][:limit]] = True
-    places = best[chosen[best]].tolist()
+    if widths:
+        chosen = np.zeros(len(best), dtype=np.bool_)
+        for keys in widths:
+            chosen[best[np.isin(facts.keys[best], keys)][:limit]] = True
+        best = best[chosen[best]]
+    else:
+        best = best[:limit]
 
     def finish(place: int, memory: Candidate) -> Candidate:
         steps = [
@@ -219,7 +231,7 @@ def _fused(
         ]
         return memory.after(float(scores[place]), *steps)
 
-    return Pool(facts, scores.tolist(), finish, measures).at(places)
+    return Pool(facts, scores.tolist(), finish, measures).at(best.tolist())
 
 
 def _notes(measures: Mapping[str, Scores], summand: str, place: int) -> dict[str, Note]:

@@ -196,6 +196,8 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
 
         best = [place for [place] in groups]
         best.sort(key=lambda place: (-(scores[place] or 0.0), facts.ids[place]))
+        if best == [*range(len(pool))]:  # the fusion has sorted them
+            return pool
         return pool.then(scores, finish).at(best)
 
     def _near_enough(self, pool: Pool) -> Pool:

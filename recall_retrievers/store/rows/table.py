@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -474,7 +475,7 @@ class Table:
         return there
 
     def facts_of(self, places: Places, source: Source) -> Facts:
-        """What ranking reads of rows, without those that are gone.
+        """What ranking reads of rows, sorted by id, without those that are gone.
 
         Args:
             places: The rows.
@@ -485,6 +486,7 @@ class Table:
                 f"SELECT place, id, ifnull(answers, '') FROM row WHERE place {_IN}",
                 (listed(places.tolist()),),
             ).fetchall()
+        found.sort(key=itemgetter(1))
         at, ids, answers = zip(*found, strict=True) if found else ((), (), ())
         with self._lock:
             records = self._columns.at(at)
