@@ -76,8 +76,9 @@ class Arm(Sequence[Hit]):
             known = {name: value for name, value in values.items() if value == value}  # noqa: PLR0124 - a missing one is not a number
             hits += [] if memory is None else [Hit(memory, float(self.scores[n]), known)]
         if len({hit.score for hit in hits}) < len(hits):
-            # Equal scores are sorted by id: the order of storing differs between processes.
-            hits.sort(key=lambda hit: (-hit.score, hit.id))
+            # Equal scores are sorted by id: the order of storing differs between processes. A score
+            # of 0 may be a negative cosine, and these are in order.
+            hits.sort(key=lambda hit: (-hit.score, hit.id if hit.score else ""))
         return iter(hits)
 
 

@@ -9,7 +9,6 @@ differences if no memory is similar to the question (measured: worth 0.02 to 0.0
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Literal
 
@@ -121,7 +120,7 @@ def by_similarity(arms: Sequence[Arm]) -> Pool:
     facts, measures = _measured([*reversed(arms)], [])
     name = "nearness" if "nearness" in measures else "similarity"
     summands = {name: _filled(measures.get(name), len(facts), 0.0)}
-    return replace(_fused(facts, summands, {}, [], len(facts)), measures=measures)
+    return _fused(facts, summands, measures, [], len(facts))
 
 
 def unmeasured(arms: Sequence[Arm]) -> int:
@@ -159,7 +158,8 @@ def _measured(semantic: Sequence[Arm], keyword: Sequence[Arm]) -> tuple[Facts, d
             at = places[number[start : start + len(arm)]][::-1]
             start += len(arm)
             bare = np.isnan([*arm.measures.values()]).all(axis=0)
-            own = {name: np.where(bare, arm.scores, np.nan), **arm.measures}
+            by_score = np.where(bare, arm.scores, arm.measures.get(name, np.nan))
+            own = {name: by_score, **{x: y for x, y in arm.measures.items() if x != name}}
             for measure, values in own.items():
                 column = np.full(len(facts) + 1, np.nan)
                 column[at] = values[::-1]  # of a memory twice in an arm the first hit counts
