@@ -8,9 +8,9 @@ that are made at the end, or for a stage that looks at them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Protocol, Self, TypeVar, overload
+from typing import Any, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,25 @@ class Source(Protocol):
     def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
         """Memories; None where one is gone."""
 
+    def at_hand(self, keys: Keys) -> Sequence[Candidate]:
+        """Memories that need not be read; empty where others would be."""
+
+
+class Made(Sequence[T]):
+    """A list that is made as a whole where somebody looks at a part of it."""
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, place: int | slice) -> T | tuple[T, ...]:
+        return tuple(self)[place]
+
 
 @dataclass(frozen=True, slots=True)
-class Arm(Sequence[Hit]):
+class Arm(Made[Hit]):
     """The hits of a search, as columns; a hit is made where somebody looks at it.
 
     Attributes:
@@ -62,13 +78,6 @@ class Arm(Sequence[Hit]):
     def __len__(self) -> int:
         return len(self.keys)
 
-    @overload
-    def __getitem__(self, place: int) -> Hit: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Hit]: ...
-    def __getitem__(self, place: int | slice) -> Hit | list[Hit]:
-        return [*self][place]
-
     def __iter__(self) -> Iterator[Hit]:
         hits = []
         for n, memory in enumerate(self.source.candidates(self.keys)):
@@ -83,10 +92,14 @@ class Arm(Sequence[Hit]):
 
 
 class Found:
-    """Memories that are at hand; they have numbers below 0 as keys."""
+    """Memories that are at hand.
 
-    def __init__(self) -> None:
-        self.memories: dict[int, Candidate] = {}
+    Args:
+        memories: Memories whose keys are their places in this list; others have keys below 0.
+    """
+
+    def __init__(self, memories: Sequence[Candidate] = ()) -> None:
+        self.memories = dict(enumerate(memories))
         self._keys: dict[str, int] = {}
 
     def arm(self, hits: Sequence[Hit]) -> Arm:
@@ -109,6 +122,10 @@ class Found:
     def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
         """Memories by their keys."""
         return [self.memories.get(key) for key in keys.tolist()]
+
+    def at_hand(self, keys: Keys) -> Sequence[Candidate]:
+        """The same: none need be read."""
+        return [self.memories[key] for key in keys.tolist()]
 
     def facts(self, keys: Keys) -> Facts:
         """What ranking reads of memories, sorted by id."""
@@ -163,20 +180,9 @@ class Facts:
 
     def at(self, places: Sequence[int]) -> Facts:
         """The columns of some of the memories, in this order."""
-        order = [*places]
-        return Facts(
-            self.source,
-            self.keys[order],
-            _part(self.ids, order),
-            _part(self.turns_before, order),
-            _part(self.memory_types, order),
-            _part(self.authors, order),
-            _part(self.owners, order),
-            _part(self.created, order),
-            _part(self.with_events, order),
-            _part(self.short, order),
-            None if self.profiles is None else self.profiles[order],
-        )
+        order, columns = [*places], {each.name: getattr(self, each.name) for each in fields(self)}
+        del columns["source"]
+        return replace(self, **{name: _part(column, order) for name, column in columns.items()})
 
     def candidates(self, places: Sequence[int]) -> Sequence[Candidate | None]:
         """Some of the memories themselves; None where one is gone."""
@@ -197,7 +203,7 @@ class Facts:
 def facts_of(memories: Sequence[Candidate]) -> Facts:
     """What ranking reads of memories that are at hand."""
     return Facts(
-        _Listed(memories),
+        Found(memories),
         np.arange(len(memories)),
         [each.id for each in memories],
         [each.turn_before for each in memories],
@@ -212,20 +218,7 @@ def facts_of(memories: Sequence[Candidate]) -> Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
-    """Memories by their place in a list."""
-
-    memories: Sequence[Candidate]
-
-    def candidates(self, keys: Keys) -> Sequence[Candidate]:
-        return [self.memories[key] for key in keys.tolist()]
-
-    def facts(self, keys: Keys) -> Facts:
-        return facts_of(self.candidates(keys))
-
-
-@dataclass(frozen=True, slots=True)
-class Pool(Sequence[Candidate]):
+class Pool(Made[Candidate]):
     """Candidates, best first, that are made where somebody looks at them.
 
     Attributes:
@@ -249,21 +242,13 @@ class Pool(Sequence[Candidate]):
     def __len__(self) -> int:
         return len(self.scores)
 
-    @overload
-    def __getitem__(self, place: int) -> Candidate: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Candidate, ...]: ...
-    def __getitem__(self, place: int | slice) -> Candidate | tuple[Candidate, ...]:
-        return self.made()[place]
-
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.made())
 
     @property
     def seen(self) -> Sequence[Candidate]:
-        """The candidates, where they were made before; else none: a search leaves no steps."""
-        source = self.facts.source
-        return source.candidates(self.facts.keys) if isinstance(source, _Listed) else ()
+        """The candidates where they are at hand, with earlier steps; else none have any."""
+        return self.facts.source.at_hand(self.facts.keys)
 
     def at(self, places: Sequence[int]) -> Pool:
         """Some of the candidates, in this order."""
@@ -298,7 +283,9 @@ class Pool(Sequence[Candidate]):
         )
 
 
-def _part(column: Sequence[T], places: Sequence[int]) -> Sequence[T]:
+def _part(column: Sequence[object] | NDArray[Any] | None, places: list[int]) -> Any:
+    if column is None or isinstance(column, np.ndarray):
+        return None if column is None else column[places]
     return [column[place] for place in places]
 
 

@@ -77,10 +77,9 @@ class RecallStore(ManagedStore):
             The default model has no limit.
         server_timeout_s: Seconds that a server of Chroma may take to answer a call. After that the
             call raises `StoreUnavailableError`. None = no limit, as Chroma's own clients have it.
-        cache_mb: The largest cache, in megabytes of memory: a sixteenth for memories that were
-            found, the rest for vectors. In a folder, vectors are in a file and take none. Stores of
-            this process on one collection share the cache; the first one sets its size. `close`
-            frees it.
+        cache_mb: The most memory for vectors that a question compares, in megabytes. In a folder,
+            vectors are in a file and take none. Stores of this process on one collection share it;
+            the first one sets its size. `close` frees it.
         index_rows: For a collection on a server: how many rows the store may keep in memory, about
             1 KB each. A question reads the rows of its scope, and no others. The scope that was
             not asked for the longest time is dropped first.

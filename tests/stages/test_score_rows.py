@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
+from stages.test_fusion import fuse_arms
 from stages.worlds import Scripted
 from tables import table
-
-from stages.test_fusion import fuse_arms
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.query import Query

@@ -1,7 +1,6 @@
 """The share of single words in the share of meaning: what they count, and for which candidates."""
 
 import pytest
-
 from stages.test_fusion import fuse_arms
 
 from recall_retrievers.core.candidate import Candidate, Hit

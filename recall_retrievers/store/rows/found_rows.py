@@ -48,6 +48,10 @@ class FoundRows(Found):
             for memory in found
         ]
 
+    def at_hand(self, _: Keys) -> Sequence[Candidate]:
+        """Nothing: a row has no steps."""
+        return ()
+
     def facts(self, keys: Keys) -> Facts:
         """What ranking reads of rows."""
         return super().facts(keys) if self.memories else self._table.facts_of(keys, self)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.pool import Arm, Keys, Scores
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.index import Index, Similar
@@ -215,55 +214,51 @@ class Searcher:
     def _exact(self, keys: Keys, scores: Scores, plan: _Plan) -> Arm:
         """The rows that fit exactly, as many as the search wants.
 
-        The columns decide about owner and expiry. Memories are read where they do not: the row
-        index has only the hull of the events, a filter may let too many rows through, and a row may
-        be newer than the selection.
+        The columns decide about owner and expiry. Where a filter or a time has let too many rows
+        through, more of the rows is read; rows that may have changed are read from Chroma.
 
         Args:
             keys: Rows, best first.
             scores: Their scores.
             plan: The plan.
         """
-        newest = len(plan.rows.fits) if plan.rows is not None else 0
-        decided = self._knows_all() and not self._rows.follower.doubtful
-        decided &= plan.where is None and not plan.search.within
-        there = scores >= _NOT_THERE
-        keys, scores, limit = keys[there], scores[there], plan.search.limit
-        if decided and (keys >= 0).all() and (not newest or (keys < newest).all()):
-            fits = np.flatnonzero(plan.table.there(keys))[:limit]
+        there, limit = scores >= _NOT_THERE, plan.search.limit
+        keys, scores = keys[there], scores[there]
+        decided = plan.where is None and not plan.search.within and not self._may_have_changed()
+        if decided and (keys >= 0).all():
+            fits = np.flatnonzero(plan.table.there(keys))
         else:
-            fits = np.array(self._fitting(keys, scores.tolist(), plan), dtype=np.intp)
+            fitting: list[int] = []
+            for start in range(0, len(keys), limit):
+                end = start + limit
+                places = {key: place for place, key in enumerate(keys[start:end].tolist(), start)}
+                found = [places[key] for key in self._fitting(keys[start:end], plan)]
+                fitting += sorted(found, key=scores.__getitem__, reverse=True)
+                if len(fitting) >= limit:
+                    break
+            fits = np.array(fitting, dtype=np.intp)
         if plan.graph is not None:
             scores = np.clip(scores, 0, 1)
-        return Arm(self._found, keys[fits], scores[fits])
+        return Arm(self._found, keys[fits[:limit]], scores[fits[:limit]])
 
-    def _fitting(self, keys: Keys, scores: Sequence[float], plan: _Plan) -> list[int]:
-        """The places in the list of the rows that fit, as many as the search wants."""
-        admitted, limit = plan.search.admitting(), plan.search.limit
-        fitting: list[int] = []
-        for start in range(0, len(keys), limit):
-            end = start + limit
-            part = zip(self._memories(keys[start:end], plan), scores[start:end], strict=True)
-            found = [
-                (-score, memory.id, place)
-                for place, (memory, score) in enumerate(part, start)
-                if memory is not None and (admitted is None or admitted(memory))
-            ]
-            # Equal scores are sorted by id: the order of storing differs between processes.
-            fitting += [place for *_, place in sorted(found)]
-            if len(fitting) >= limit:
-                break
-        return fitting[:limit]
-
-    def _memories(self, keys: Keys, plan: _Plan) -> list[Candidate | None]:
-        """The memories of rows, where they fulfil the filter; changed ones are read from Chroma."""
-        changed = self._rows.follower.doubtful or not self._rows.follower.sees_all
-        ids = self._found.ids(keys if changed else keys[keys < 0])
+    def _fitting(self, keys: Keys, plan: _Plan) -> list[int]:
+        """The rows that fit, by id: the order of storing differs between processes."""
+        within, admitted = plan.search.within, plan.search.admitting()
+        # The ids of what is read from Chroma.
+        ids = self._found.ids(keys if self._may_have_changed() else keys[keys < 0])
         read = self._index.read([*ids.values()], plan.where) if ids else {}
-        self._found.memories |= {key: read[x] for key, x in ids.items() if x in read}
-        others = [key for key in keys.tolist() if key not in ids and not changed]
-        known = dict(zip(others, plan.table.memories(others, plan.where), strict=True))
-        return [known[key] if key in known else read.get(ids.get(key, "")) for key in keys.tolist()]
+        fresh = {key: read[x] for key, x in ids.items() if x in read}
+        self._found.memories |= {
+            key: memory for key, memory in fresh.items() if admitted is None or admitted(memory)
+        }
+        known = plan.table.fulfilling(np.setdiff1d(keys, [*ids]).astype(np.intp), plan.where)
+        facts = self._found.facts(np.append(known, [*fresh]).astype(np.intp))
+        matches = zip(facts.keys.tolist(), facts.matches(within), strict=True)
+        return [key for key, matching in matches if any(matching) or not within]
+
+    def _may_have_changed(self) -> bool:
+        """Whether a row in Chroma may be newer than here."""
+        return self._rows.follower.doubtful or not self._rows.follower.sees_all
 
 
 def _wanted(search: Search, table: Table) -> Wanted:

@@ -216,8 +216,6 @@ class Table:
         counted["length"] = [min(length, words.MOST) for length in lengths.values()]
         self._write(connection, dict(zip(lengths, counted, strict=True)))
         self._resting += [(ended + _RESTS_S, place) for place in gone.values()]
-        for place in gone.values():
-            self._cache.forget(self._owner, place)
 
     def _write(self, connection: sqlite3.Connection, changed: Mapping[int, np.void]) -> None:
         if changed:
@@ -446,27 +444,21 @@ class Table:
 
     def memories(self, places: Sequence[int], where: Where | None) -> list[Candidate | None]:
         """The memories of rows; None if one is gone, has no text, or does not fit a filter."""
-        found = self._cache.found(self._owner, places)  # a row that is gone is not in it
-        wanted = [place for place, known in found.items() if known is None or where is not None]
-        if wanted:
-            with self._data.reading() as connection:
-                rows = _rows_at(connection, wanted)
-            for place in wanted:
-                found[place] = self._fitting(place, rows.get(place), found[place], where)
-        return [found[place] for place in places]
+        rows = self._fulfilling(places, where)
+        return [self._read(rows[place]) if place in rows else None for place in places]
 
-    def _fitting(
-        self, place: int, row: Row | None, known: Candidate | None, where: Where | None
-    ) -> Candidate | None:
-        """The memory of a row that was read, where it fulfils a filter."""
-        if row is None or not fulfils(where, row[1] or "", row[2] or {}):
-            return None
-        memory = known or self._read(row)
-        if known is None and memory is not None:
-            with self._lock:
-                if self._columns["id"][place] != 0:
-                    self._cache.keep(self._owner, place, memory, len(row[1] or ""))
-        return memory
+    def fulfilling(self, places: Places, where: Where | None) -> Places:
+        """The rows among these that fulfil a filter."""
+        if where is None:
+            return places
+        return np.array([*self._fulfilling(places.tolist(), where)], dtype=np.intp)
+
+    def _fulfilling(self, places: Sequence[int], where: Where | None) -> dict[int, Row]:
+        with self._data.reading() as connection:
+            rows = _rows_at(connection, places)
+        return {
+            place: row for place, row in rows.items() if fulfils(where, row[1] or "", row[2] or {})
+        }
 
     def there(self, places: Places) -> NDArray[np.bool_]:
         """Whether there is a row at each place, and it has a text."""
