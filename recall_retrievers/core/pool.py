@@ -144,6 +144,11 @@ def arms_of(answers: Sequence[Sequence[Hit]]) -> list[Arm]:
     return [found.arm(each if isinstance(each, list) else [*each]) for each in answers]
 
 
+def keys_of(arms: Sequence[Arm]) -> Keys:
+    """The memories of arms, each of them once."""
+    return np.unique(np.concatenate([np.empty(0, np.intp), *(arm.keys for arm in arms)]))
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What ranking reads of memories, each as a column.

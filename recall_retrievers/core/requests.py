@@ -113,6 +113,7 @@ class Search(Request):
             of the store.
         by_tokens: Whether to measure how near each memory comes to every word of the text, if the
             store has the vectors of its tokens: as ``token_similarity``, 0 to 1.
+        in_columns: Whether the hits may come as an `Arm`, where each is made when it is looked at.
 
     Raises:
         QueryError: When the limit is out of range.
@@ -127,6 +128,7 @@ class Search(Request):
     method: Method = "semantic"
     moment: datetime | None = None
     by_tokens: bool = False
+    in_columns: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         check_count("limit", self.limit, MOST_HITS)

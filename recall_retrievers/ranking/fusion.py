@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from recall_retrievers.core.candidate import Candidate, Note, Step
-from recall_retrievers.core.pool import Arm, Facts, Keys, Pool, Scores
+from recall_retrievers.core.pool import Arm, Facts, Keys, Pool, Scores, keys_of
 
 Fusion = Literal["scores", "ranks"]
 
@@ -107,7 +107,9 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     weighed["by_words"] = (1 - share) * wording
     several = max(len(semantic), len(keyword)) > 1
     pairs = zip_longest(semantic, keyword, fillvalue=None)
-    widths = [_keys([arm for arm in pair if arm is not None]) for pair in pairs] if several else []
+    widths = (
+        [keys_of([arm for arm in pair if arm is not None]) for pair in pairs] if several else []
+    )
     return _fused(facts, weighed, measures, widths, limit)
 
 
@@ -136,7 +138,7 @@ def unmeasured(arms: Sequence[Arm]) -> int:
     """
     known = [arm.keys[~np.isnan(arm.measures[_TOKENS])] for arm in arms if _TOKENS in arm.measures]
     measured = len(np.unique(np.concatenate(known))) if known else 0
-    number = len(_keys(arms))
+    number = len(keys_of(arms))
     return number - measured if 0 < measured < _ENOUGH * number else 0
 
 
@@ -167,11 +169,6 @@ def _measured(semantic: Sequence[Arm], keyword: Sequence[Arm]) -> tuple[Facts, d
                 np.copyto(known, column, where=np.isnan(known))
     columns = {name: column[:-1] for name, column in measures.items()}
     return facts, {name: column for name, column in columns.items() if not np.isnan(column).all()}
-
-
-def _keys(arms: Sequence[Arm]) -> Keys:
-    """The memories of arms, each of them once."""
-    return np.unique(np.concatenate([arm.keys for arm in arms]))
 
 
 def _replies(facts: Facts, arms: Sequence[Arm]) -> list[tuple[int, int]]:

@@ -146,6 +146,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             timezone=zone,
             moment=query.reference_time,
             by_tokens=self.method == "hybrid" and by_tokens,
+            in_columns=True,
         )
         window = _bounded(query)
         in_time = [replace(whole, within=window)] if window else []

@@ -63,7 +63,7 @@ class LiveCollection:
 
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
-    ) -> Sequence[Sequence[Hit]]:
+    ) -> list[Sequence[Hit]]:
         """The answers to searches; see `Searcher.answers`.
 
         Raises:
@@ -72,7 +72,7 @@ class LiveCollection:
         """
         self.identity.check_dimension(*(each.vectors for each in embedded.values()))
         with self.listing():
-            found: Sequence[Sequence[Hit]] = self.searcher.answers(searches, embedded)
+            found = self.searcher.answers(searches, embedded)
         self._check_open()
         return found
 

@@ -23,7 +23,6 @@ from recall_retrievers.core.world import MemoryStore
 from recall_retrievers.store.chroma.epoch import bounds_of
 from recall_retrievers.store.chroma.prepare import filled_in, id_is_taken
 from recall_retrievers.store.conditions import place_of
-from recall_retrievers.store.reading_store import ReadingStore
 from recall_retrievers.store.recall_store import RecallStore
 from recall_retrievers.store.scoped_store import ManagedStore, ScopedStore
 from recall_retrievers.timeline import TimeRange
@@ -87,15 +86,11 @@ class NarrowedStore:
 
     def find(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The memories for each search that lie in the scope."""
-        narrowed, store = [self._narrowed(search) for search in searches], self.store
-        return store.arms(narrowed) if isinstance(store, ReadingStore) else store.find(narrowed)
+        return self.store.find([self._narrowed(search) for search in searches])
 
     async def afind(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The same, without blocking the event loop."""
-        narrowed, store = [self._narrowed(search) for search in searches], self.store
-        if isinstance(store, ReadingStore):
-            return await store.aarms(narrowed)
-        return await store.afind(narrowed)
+        return await self.store.afind([self._narrowed(search) for search in searches])
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids; memories outside the scope are left out."""

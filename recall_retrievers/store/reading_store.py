@@ -54,7 +54,7 @@ class ReadingStore(BoundStore):
     aget = awaited(get)
     """The memories with these ids, without blocking the event loop; see `get`."""
 
-    def find(self, searches: Sequence[Search]) -> list[list[Hit]]:
+    def find(self, searches: Sequence[Search]) -> list[Sequence[Hit]]:
         """The memories that answer each search, the best first.
 
         A semantic search scores by the cosine between question and memory, 0 to 1, negative ones
@@ -68,15 +68,6 @@ class ReadingStore(BoundStore):
             MissingCollectionError: When the collection does not exist, and others do; see
                 ``create``.
         """
-        return [[*hits] for hits in self.arms(searches)]
-
-    async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
-        """Search as `find` does, without blocking the event loop."""
-        arms = await self.aarms(searches)
-        return await asyncio.to_thread(lambda: [[*hits] for hits in arms])
-
-    def arms(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
-        """The same as `find`, for stages: a hit is made where somebody looks at it."""
         searches = self._narrowed(searches)
         live = self._opened.to_search()
         if live is None:
@@ -88,8 +79,8 @@ class ReadingStore(BoundStore):
             _note(operation, searches, found)
         return found
 
-    async def aarms(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
-        """Search as `arms` does, without blocking the event loop."""
+    async def afind(self, searches: Sequence[Search]) -> list[Sequence[Hit]]:
+        """Search as `find` does, without blocking the event loop."""
         searches = self._narrowed(searches)
         live = self._opened.live or await asyncio.to_thread(self._opened.to_search)
         if live is None:
@@ -102,7 +93,7 @@ class ReadingStore(BoundStore):
             _note(operation, searches, found)
         return found
 
-    def find_among(self, search: Search, ids: Sequence[str]) -> list[Hit]:
+    def find_among(self, search: Search, ids: Sequence[str]) -> Sequence[Hit]:
         """The memories with these ids that answer a search, the best first.
 
         Only they are compared, so it takes no longer in a large collection. A search by words
@@ -273,7 +264,7 @@ def _note(operation: Operation, searches: Sequence[Search], found: Sequence[Sequ
         operation.records(hit.memory for hits in found for hit in hits)
 
 
-def _nothing(searches: Sequence[Search]) -> list[list[Hit]]:
+def _nothing(searches: Sequence[Search]) -> list[Sequence[Hit]]:
     """The answers of a collection that does not exist yet; a wrong filter is wrong there, too."""
     for search in searches:
         filter_where(search.filter, timezone=search.timezone)

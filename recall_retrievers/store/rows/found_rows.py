@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.pool import Facts, Found, Keys
 from recall_retrievers.core.scope import Scope
+from recall_retrievers.store.chroma.index import Index
 from recall_retrievers.store.rows.table import Table
 
 
@@ -15,14 +17,18 @@ class FoundRows(Found):
 
     Args:
         table: The rows of the collection.
+        index: The collection, in which rows are read once the table is closed.
         scopes: The scopes that are searched. Owners are compared as numbers; here they are compared
             as they are.
     """
 
-    def __init__(self, table: Table, scopes: Sequence[Scope]) -> None:
+    def __init__(self, table: Table, index: Index, scopes: Sequence[Scope]) -> None:
         super().__init__()
         self._table = table
+        self._index = index
         self._scopes = set(scopes)
+        self._ids: dict[int, str] = {}
+        self._facts: dict[bytes, Facts] = {}
 
     def keys(self, ids: Sequence[str]) -> list[int]:
         """The places of rows; a number below 0 where the row index does not have one."""
@@ -38,9 +44,12 @@ class FoundRows(Found):
     def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
         """The memories of rows; None where a row is gone, or outside of the scopes."""
         others = [key for key in keys.tolist() if key not in self.memories]
-        read = zip(others, self._table.memories(others, None), strict=True)
-        known = self.memories | {key: memory for key, memory in read if memory is not None}
-        found = [known.get(key) for key in keys.tolist()]
+        try:
+            read = dict(zip(others, self._table.memories(others, None), strict=True))
+        except StoreClosedError:  # nobody searches the scope any more, or its rows are read anew
+            there = self._index.read([self._ids[key] for key in others], None)
+            read = {key: there.get(self._ids[key]) for key in others}
+        found = [self.memories.get(key) or read.get(key) for key in keys.tolist()]
         return [
             memory
             if memory is not None and any(scope.holds(memory.scope) for scope in self._scopes)
@@ -53,5 +62,10 @@ class FoundRows(Found):
         return ()
 
     def facts(self, keys: Keys) -> Facts:
-        """What ranking reads of rows."""
-        return super().facts(keys) if self.memories else self._table.facts_of(keys, self)
+        """What ranking reads of rows; it is read once."""
+        known = keys.tobytes()
+        if known not in self._facts:
+            facts = super().facts(keys) if self.memories else self._table.facts_of(keys, self)
+            self._ids |= zip(facts.keys.tolist(), facts.ids, strict=True)
+            self._facts[known] = facts
+        return self._facts[known]

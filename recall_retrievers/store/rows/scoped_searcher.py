@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from recall_retrievers.core.pool import Arm, Scores
+from recall_retrievers.core.candidate import Hit
+from recall_retrievers.core.pool import Arm, Scores, keys_of
 from recall_retrievers.core.requests import Method
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
@@ -34,10 +35,12 @@ class ScopedSearcher:
         self._rows = rows
         self._threads = ThreadPoolExecutor(thread_name_prefix="recall-search")
 
-    def answers(self, searches: Sequence[Search], embedded: Mapping[str, Embedded]) -> list[Arm]:
+    def answers(
+        self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
+    ) -> list[Sequence[Hit]]:
         """The hits of each search, best first; see `Searcher.answers`."""
         vectors = {text: each.vectors[0] for text, each in embedded.items()}
-        answers: dict[int, Arm] = {}
+        answers: dict[int, Sequence[Hit]] = {}
         parts: dict[Scope, list[int]] = {}
         for place, search in enumerate(searches):
             scope = search.scope if self._rows.by_scope else ANYBODY
@@ -46,7 +49,10 @@ class ScopedSearcher:
             with self._rows.using(scope) as rows:
                 searcher = Searcher(self._index, rows, self._threads)
                 mine = [searches[place] for place in places]
-                found = _with_tokens(mine, searcher.answers(mine, vectors), embedded, rows.table)
+                arms = _with_tokens(mine, searcher.answers(mine, vectors), embedded, rows.table)
+                if mine[0].in_columns:  # read while the rows are in use
+                    arms[0].source.facts(keys_of(arms))
+                found = [a if s.in_columns else [*a] for s, a in zip(mine, arms, strict=True)]
             answers |= zip(places, found, strict=True)
         return [answers[place] for place in range(len(searches))]
 
@@ -66,9 +72,9 @@ def _with_tokens(
     measured = list(arms)
     for text, question in embedded.items():
         alike = [n for n, each in enumerate(searches) if each.by_tokens and each.text == text]
-        if alike and question.tokens is not None:
-            places = np.unique(np.concatenate([arms[n].keys for n in alike]))
-            places = places[places >= 0]
+        places = keys_of([arms[n] for n in alike])
+        places = places[places >= 0]
+        if len(places) and question.tokens is not None:
             near = table.likenesses(places, question.tokens[0])
             for n in alike:
                 measured[n] = _measured(arms[n], searches[n].method, places, near)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.pool import Arm, Keys, Scores
+from recall_retrievers.core.candidate import Hit
+from recall_retrievers.core.pool import Arm, Keys, Scores, arms_of
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.index import Index, Similar
 from recall_retrievers.store.chroma.search_text import by_words
@@ -85,9 +86,10 @@ class Searcher:
         patient = any(search.text not in vectors for search in by_word)
         if searches:
             self._rows.prepare(build=bool(by_word), patient=patient)
-        self._found = FoundRows(self._rows.table, [search.scope for search in searches])
         if not self._rows.ready:
-            return [self._in_chroma(search, vectors[search.text]) for search in searches]
+            return arms_of([self._in_chroma(each, vectors[each.text]) for each in searches])
+        scopes = [search.scope for search in searches]
+        self._found = FoundRows(self._rows.table, self._index, scopes)
         graphs = {text: Graph(self._index, x, self._threads) for text, x in vectors.items()}
         plans = self._plans(searches, graphs)
         for plan in plans:
@@ -102,10 +104,10 @@ class Searcher:
                 answers[plan.place] = self._nearest(plan, plan.graph)
         return [answers[place] for place in range(len(searches))]
 
-    def _in_chroma(self, search: Search, vector: NDArray[np.float32]) -> Arm:
+    def _in_chroma(self, search: Search, vector: NDArray[np.float32]) -> list[Hit]:
         """The hits while the row index is built: words are looked for among those by meaning."""
         hits = self._index.nearest(vector, search, self._index.filter_where(search))
-        return self._found.arm(hits if search.method == "semantic" else by_words(search.text, hits))
+        return hits if search.method == "semantic" else by_words(search.text, hits)
 
     def _plans(self, searches: Sequence[Search], graphs: Mapping[str, Graph]) -> list[_Plan]:
         """The plans, the widest first.
