@@ -9,7 +9,9 @@ import numpy as np
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Facts
 from recall_retrievers.ranking.near_duplicates import near_duplicates
-from recall_retrievers.text.wording import MOST_IN_PROFILE
+from recall_retrievers.text.wording import MOST_IN_PROFILE, PROFILE
+
+_MOST_PAIRED = 1_000  # memories: every pair of more takes longer than their rarest words
 
 
 def copies(facts: Facts, threshold: float) -> list[list[int]]:
@@ -46,15 +48,20 @@ def copies(facts: Facts, threshold: float) -> list[list[int]]:
 
 def _may_be_copies(facts: Facts, threshold: float) -> Sequence[int]:
     """The memories whose words are nearly as many on each number of their profile."""
-    if facts.profiles is None:
+    if len(facts) > _MOST_PAIRED:
         return range(len(facts))
-    profiles = facts.profiles.astype(np.int16)
+    numbers = facts.profiles
+    if numbers is None:
+        found = facts.candidates(range(len(facts)))
+        read = [each.wording.profile if each else (0,) * PROFILE for each in found]
+        numbers = np.array(read, dtype=np.uint8).reshape(-1, PROFILE)
+    profiles = numbers.astype(np.int16)
     lengths = profiles.sum(axis=1)
     most = (1 - threshold) * np.add.outer(lengths, lengths) + 1e-3  # words that may differ
     ones, others = np.nonzero(np.triu(np.abs(np.subtract.outer(lengths, lengths)) <= most, 1))
     differing = np.abs(profiles[ones] - profiles[others]).sum(axis=1)
     pairs = differing <= most[ones, others]
-    full = np.flatnonzero((facts.profiles == MOST_IN_PROFILE).any(axis=1))
+    full = np.flatnonzero((numbers == MOST_IN_PROFILE).any(axis=1))
     alike: list[int] = np.unique(np.concatenate([ones[pairs], others[pairs], full])).tolist()
     return alike
 

@@ -16,7 +16,6 @@ PROFILE = 16
 MOST_IN_PROFILE = 255
 """The highest of them."""
 
-_MARKS = 2048  # so that two words of the candidates of a question hardly share a mark
 _FEW = 8  # words
 _LONGEST_SHORT = 200  # characters: longer texts need not be split
 
@@ -32,12 +31,11 @@ class Wording:
         ('tea', 'at', 'four')
     """
 
-    __slots__ = ("_marks", "_words", "text")
+    __slots__ = ("_words", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._words: tuple[str, ...] | None = None
-        self._marks: int | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -45,20 +43,6 @@ class Wording:
         if self._words is None:
             self._words = tuple(map(intern, split_words(ends(self.text).lower())))
         return self._words
-
-    @property
-    def marks(self) -> int:
-        """A bit for each of its words, by the hash of the word.
-
-        A bit that only one of two texts has is a word that only this one has. So sets of words are
-        compared in a tenth of the time, and words that share a bit are counted too few.
-        """
-        if self._marks is None:
-            marks = 0
-            for word in self.words:
-                marks |= 1 << (hash(word) % _MARKS)
-            self._marks = marks
-        return self._marks
 
     @property
     def short(self) -> bool:
