@@ -110,7 +110,8 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             arms = arms_of(answers)
             pool = self._fused(searches, arms, limit, token_weight)
             near = self._near_enough(pool)
-            distinct = self._distinct(near, _bounded(query))
+            # Copies are read from the store.
+            [distinct] = yield [Work(partial(self._distinct, near, _bounded(query)))]
             exhausted = all(len(arm) < limit for arm in arms)
             if len(distinct) >= wanted or exhausted or limit >= MOST_HITS:
                 if self.mmr_lambda < 1:
