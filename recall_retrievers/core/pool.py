@@ -55,7 +55,7 @@ class Made(Sequence[T]):
         return tuple(self)[place]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Arm(Made[Hit]):
     """The hits of a search, as columns; a hit is made where somebody looks at it.
 
@@ -149,7 +149,7 @@ def keys_of(arms: Sequence[Arm]) -> Keys:
     return np.unique(np.concatenate([np.empty(0, np.intp), *(arm.keys for arm in arms)]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Facts:
     """What ranking reads of memories, each as a column.
 
@@ -222,7 +222,7 @@ def facts_of(memories: Sequence[Candidate]) -> Facts:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pool(Made[Candidate]):
     """Candidates, best first, that are made where somebody looks at them.
 
