@@ -9,6 +9,7 @@ from operator import is_
 from recall_retrievers.core.candidate import Candidate, Step, candidates
 from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import described
+from recall_retrievers.core.pool import Pool
 from recall_retrievers.core.query import Query
 
 JOINED = "source"
@@ -42,7 +43,8 @@ class Recall:
 
     Attributes:
         query: The question, with the times that were understood so far.
-        memories: The candidates, best first. A `Memory` among them becomes a `Candidate`.
+        memories: The candidates, best first. A `Memory` among them becomes a `Candidate`. Between
+            the search and `FuseRerank` they are a `Pool`; other stages get a tuple.
         text: The text of the answer, once a stage has written it.
         fallbacks: The stages that could not do their work, with the reason. No memory is lost.
         citations: The sentences of the text with their sources, if a model wrote them.
@@ -52,7 +54,7 @@ class Recall:
     """
 
     query: Query
-    memories: tuple[Candidate, ...] = ()
+    memories: Sequence[Candidate] = ()
     text: str = ""
     fallbacks: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
@@ -61,7 +63,8 @@ class Recall:
     dropped: tuple[Dropped, ...] = ()
 
     def __post_init__(self) -> None:
-        if not _ONLY_CANDIDATES.issuperset(map(type, self.memories)):
+        of_a_pool = isinstance(self.memories, Pool)
+        if not of_a_pool and not _ONLY_CANDIDATES.issuperset(map(type, self.memories)):
             object.__setattr__(self, "memories", candidates(self.memories))
 
     def fell_back(self, stage: str, *reasons: str | Exception) -> Recall:
@@ -77,9 +80,12 @@ class Recall:
             stage: The stage.
             reason: Why the others are dropped, such as "cut at top_n".
         """
-        if _same(memories, self.memories):
+        if len(memories) == len(self.memories) and all(map(is_, memories, self.memories)):
             return self
-        dropped = left_out(self.memories, memories, stage, reason)
+        before, staying = (
+            [memory.id or memory.content for memory in some] for some in (self.memories, memories)
+        )
+        dropped = left_out(before, staying, stage, reason)
         return replace(self, memories=tuple(memories), dropped=(*self.dropped, *dropped))
 
     def notes(self) -> dict[str, float | str]:
@@ -120,25 +126,19 @@ class Recall:
 
 
 def left_out(
-    before: Sequence[Candidate], staying: Sequence[Candidate], stage: str, reason: str
+    before: Sequence[str], staying: Sequence[str], stage: str, reason: str
 ) -> tuple[Dropped, ...]:
     """The candidates that a stage leaves out, for `Recall.dropped`; empty if all stay.
 
     Args:
-        before: The candidates before.
-        staying: The candidates that the stage keeps.
+        before: The ids of the candidates before; one without an id is named by its text.
+        staying: Those that the stage keeps.
         stage: The stage.
         reason: Why the others are dropped, such as "cut at top_n".
     """
-    if _same(before, staying):
-        return ()
-    ids = {memory.id or memory.content for memory in staying}
-    gone = [each for memory in before if (each := memory.id or memory.content) not in ids]
-    return (Dropped(stage, reason, tuple(gone)),) if gone else ()
-
-
-def _same(some: Sequence[Candidate], others: Sequence[Candidate]) -> bool:
-    return len(some) == len(others) and all(map(is_, some, others))
+    stay = set(staying)
+    gone = tuple([each for each in before if each not in stay])
+    return (Dropped(stage, reason, gone),) if gone else ()
 
 
 def _in_short(reason: str | Exception) -> str:

@@ -16,6 +16,9 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import check_count
 from recall_retrievers.timeline import TimeRange
 
+Method = Literal["semantic", "keyword"]
+"""How a search compares."""
+
 
 class Request:
     """The base of what a stage can ask for. A stage yields one or several requests of one kind."""
@@ -110,6 +113,7 @@ class Search(Request):
             of the store.
         by_tokens: Whether to measure how near each memory comes to every word of the text, if the
             store has the vectors of its tokens: as ``token_similarity``, 0 to 1.
+        in_columns: Whether the hits may come as an `Arm`, where each is made when it is looked at.
 
     Raises:
         QueryError: When the limit is out of range.
@@ -121,9 +125,10 @@ class Search(Request):
     filter: Filter | None = None
     within: tuple[TimeRange, ...] = ()
     timezone: tzinfo | None = None
-    method: Literal["semantic", "keyword"] = "semantic"
+    method: Method = "semantic"
     moment: datetime | None = None
     by_tokens: bool = False
+    in_columns: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         check_count("limit", self.limit, MOST_HITS)

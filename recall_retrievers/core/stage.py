@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.pool import Pool
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import (
@@ -65,6 +66,9 @@ class Stage(Settings):
 
     before_search: ClassVar[bool] = False
     """Whether the stage works on the question, before there are memories."""
+
+    reads_pool: ClassVar[bool] = False
+    """Whether the stage can work on a `Pool`, whose candidates are not made yet."""
 
     writes_text: ClassVar[bool] = False
     """Whether the outcome of the stage is one text; the memories are then its sources."""
@@ -156,8 +160,13 @@ class StageRun(Request):
             "skipped": outcome.skipped,
             "usage": self.meter.figures() if self.meter.calls else {},
         }
-        best = [memory.id for memory in outcome.memories[:_MOST_IDS]]
-        return {**_shown(outcome), "best": best, **{k: v for k, v in further.items() if v}}
+        found = outcome.memories
+        best = found.facts.ids if isinstance(found, Pool) else [memory.id for memory in found]
+        return {
+            **_shown(outcome),
+            "best": [*best[:_MOST_IDS]],
+            **{k: v for k, v in further.items() if v},
+        }
 
     def within(self, deadline: Deadline) -> StageRun:
         """The same with no more time than a deadline leaves, as for a stage inside another."""
@@ -201,7 +210,7 @@ def pipeline(
     """
     deadline = Deadline.after(deadline_s)
     for stage in stages:
-        before = recall
+        before = recall = recall if stage.reads_pool else (yield from _made(recall))
         [recall] = yield [StageRun(stage, before, Meter(stage.stage_name, deadline))]
         if recall.skipped:
             return recall
@@ -209,4 +218,12 @@ def pipeline(
         if fewer and recall.dropped == before.dropped:  # it does not say itself what it left out
             kept = before.keep(recall.memories, stage.stage_name, f"left out by {stage.stage_name}")
             recall = replace(recall, dropped=kept.dropped)
-    return recall.finished(k)
+    return (yield from _made(recall)).finished(k)
+
+
+def _made(recall: Recall) -> Flow:
+    """The recall with the candidates themselves, which are read from the store."""
+    if isinstance(recall.memories, Pool):
+        [memories] = yield [Work(recall.memories.made)]
+        recall = replace(recall, memories=memories)
+    return recall

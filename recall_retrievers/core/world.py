@@ -44,10 +44,10 @@ Kind = TypeVar("Kind", bound=Request)
 class MemoryStore(Protocol):
     """Where memories are found: the whole of what a retriever asks of a collection."""
 
-    def find(self, searches: Sequence[Search]) -> Sequence[list[Hit]]:
+    def find(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The memories for each search, the best first, scored as its method says."""
 
-    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Hit]]:
+    async def afind(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The same, without blocking the event loop."""
 
     def get(self, ids: Sequence[str]) -> list[Memory]:

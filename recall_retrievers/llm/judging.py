@@ -93,7 +93,9 @@ def _mixed(
     return by_score(
         [
             _with_share(memory, relevance, scores.get(identity(memory)), unknown, share)
-            for memory, relevance in zip(memories, relevances(memories), strict=True)
+            for memory, relevance in zip(
+                memories, relevances([each.score for each in memories]), strict=True
+            )
         ]
     )
 
@@ -110,7 +112,7 @@ def _with_share(
     score = rest + share * value
     return memory.after(
         score,
-        start(memory, relevance, _MODEL),
+        start(memory.score, relevance, _MODEL),
         Step(_MODEL, "times", 1 - share, rest, about="as the share of relevance"),
         Step(_MODEL, "add", share * value, score, about=f"{about} ({value:.2f})", notes=notes),
     )

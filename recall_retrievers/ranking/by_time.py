@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
-from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.pool import Facts
 from recall_retrievers.text.asks_for_order import AskedOrder
 
 _FITS = 0.6  # the share of the best relevance from which a memory fits the question
 
 
 def order_ratios(
-    memories: Sequence[Candidate],
+    facts: Facts,
     worth: Sequence[float],
     scores: Sequence[float],
     order: AskedOrder,
+    listed: Container[int],
 ) -> list[float]:
     """The factors that put the memories that fit in the order, before all others.
 
     Args:
-        memories: The candidates.
+        facts: The candidates.
         worth: For each candidate, how well it fits the question and its time.
         scores: Their scores.
         order: The order.
+        listed: The places of candidates that were listed, not searched for: they all fit.
 
     Returns:
         The factor of each candidate. A candidate that does not fit, or has no time, has 1.
     """
-    ratios = [1.0] * len(memories)
+    ratios = [1.0] * len(facts)
     best, top = max(worth, default=0.0), max(scores, default=0.0)
     fitting = [
-        (memory.created_at, memory.id, place)
-        for place, memory in enumerate(memories)
-        if memory.created_at is not None
+        (moment, facts.ids[place], place)
+        for place, moment in enumerate(facts.created)
+        if moment is not None
         and scores[place] > 0
-        and (worth[place] >= _FITS * best or memory.noted("listed") is not None)
+        and (worth[place] >= _FITS * best or place in listed)
     ]
     fitting.sort(reverse=order.newest)
     for number, (_, _, place) in enumerate(fitting):

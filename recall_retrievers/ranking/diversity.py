@@ -31,6 +31,7 @@ def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candid
         >>> [each.content for each in diversified(many, 0.5)]
         ['I like tea.', 'Tea is at four.', 'I like tea!']
     """
+    memories = [*memories]
     counts = [Counter(split_words(each.content.lower())) for each in memories]
     nearest = [0.0] * len(memories)
     left = list(range(len(memories)))

@@ -8,19 +8,16 @@ differences if no memory is similar to the question (measured: worth 0.02 to 0.0
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recall_retrievers.core.candidate import Candidate, Hit, Note, Step
+from recall_retrievers.core.candidate import Candidate, Note, Step
+from recall_retrievers.core.pool import Arm, Facts, Keys, Pool, Scores, keys_of
 
 Fusion = Literal["scores", "ranks"]
-Scores = NDArray[np.float64]
-"""A score for each memory of the pool."""
 
 _TOKENS = "token_similarity"
 _SUMMANDS = {
@@ -39,16 +36,16 @@ _ENOUGH = 0.9  # of the candidates must have token vectors: a few are no scale f
 
 
 def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
-    semantic: Sequence[Sequence[Hit]],
-    keyword: Sequence[Sequence[Hit]],
+    semantic: Sequence[Arm],
+    keyword: Sequence[Arm],
     *,
     limit: int,
     weight: float = 0.6,
     token_weight: float = 0.0,
     similarity_floor: float = 0.0,
     by: Fusion = "scores",
-) -> list[Candidate]:
-    """Fuse the arms of a search into one list of candidates, with scores from 0 to about 1.
+) -> Pool:
+    """Fuse the arms of a search into one pool of candidates, with scores from 0 to about 1.
 
     - The score is ``weight`` x similarity / best similarity, plus (1 - ``weight``) x BM25 score /
       best BM25 score. If one kind of arm is empty, the other counts alone.
@@ -76,94 +73,116 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
             that cannot be compared (reciprocal rank fusion).
 
     Examples:
+        >>> from recall_retrievers.core.candidate import Candidate, Hit
+        >>> from recall_retrievers.core.pool import arms_of
         >>> tea = Candidate(content="Tea at four.", id="1")
         >>> cup = Candidate(content="A cup of tea.", id="2")
-        >>> fused = fuse_arms([[Hit(tea, 0.8)]], [[Hit(cup, 3.0)]], limit=10)
+        >>> semantic, keyword = arms_of([[Hit(tea, 0.8)], [Hit(cup, 3.0)]])
+        >>> fused = fuse_arms([semantic], [keyword], limit=10)
         >>> [(each.content, each.score) for each in fused]
         [('Tea at four.', 0.6), ('A cup of tea.', 0.4)]
     """
-    pool, measures = _pooled(semantic, keyword)
-    ids = sorted(pool)  # equal scores are sorted by id
+    facts, measures = _measured(semantic, keyword)
     # Scores on an unknown scale are a nearness, not a similarity.
-    similar = measures.get("similarity") or measures.get("nearness") or {}
-    worded = measures.get("keyword", {})
-    share = weight if similar and worded else float(bool(similar))
-    tokens: Mapping[str, float] = {}
+    name = "similarity" if "similarity" in measures else "nearness"
+    similar, worded = measures.get(name), measures.get("keyword")
+    share = weight if similar is not None and worded is not None else float(similar is not None)
+    tokens = None
     if by == "scores":
         # A nearness has another scale, so its floor is not known.
-        floor = similarity_floor if measures.get("similarity") else 0.0
-        meaning = _of_the_best(_above(_column(ids, similar, _last(semantic, limit)), floor))
-        wording = _of_the_best(_column(ids, worded, _last(keyword, limit)))
-        tokens = measures.get(_TOKENS, {})
+        floor = similarity_floor if name == "similarity" else 0.0
+        shown = _filled(similar, len(facts), _last(semantic, limit))
+        meaning = _of_the_best(_above(shown, floor))
+        wording = _of_the_best(_filled(worded, len(facts), _last(keyword, limit)))
+        tokens = measures.get(_TOKENS)
     else:
-        meaning = _column(ids, _by_rank(similar), 0.0)
-        wording = _column(ids, _by_rank(worded), 0.0)
+        meaning, wording = (_by_rank(each, len(facts)) for each in (similar, worded))
     summands = {"by_meaning": meaning}
-    if tokens and len(tokens) >= _ENOUGH * len(ids):
-        whole = np.array([1 - token_weight if key in tokens else 1.0 for key in ids])
-        single = token_weight * _of_the_best(_column(ids, tokens, 0.0))
+    if tokens is not None and np.count_nonzero(known := ~np.isnan(tokens)) >= _ENOUGH * len(facts):
+        whole = np.where(known, 1 - token_weight, 1.0)
+        single = token_weight * _of_the_best(np.where(known, tokens, 0.0))
         summands = {"by_meaning": whole * meaning, "by_tokens": single}
-    replies = _replies(pool, ids)
+    replies = _replies(facts, [*semantic, *keyword])
     weighed = {name: share * _with_replies(each, replies) for name, each in summands.items()}
     weighed["by_words"] = (1 - share) * wording
     several = max(len(semantic), len(keyword)) > 1
-    widths = [*_ids_by_width(semantic, keyword)] if several else [pool.keys()]
-    return _fused([pool[key] for key in ids], weighed, measures, widths, limit)
+    pairs = zip_longest(semantic, keyword, fillvalue=None)
+    widths = (
+        [keys_of([arm for arm in pair if arm is not None]) for pair in pairs] if several else []
+    )
+    return _fused(facts, weighed, measures, widths, limit)
 
 
-def _pooled(
-    semantic: Sequence[Sequence[Hit]], keyword: Sequence[Sequence[Hit]]
-) -> tuple[dict[str, Candidate], dict[str, dict[str, float]]]:
-    """The candidates of all arms by id, and their measurements by name and id."""
-    pool: dict[str, Candidate] = {}
-    measures: dict[str, dict[str, float]] = {}
-    for name, arms in (("similarity", semantic), ("keyword", keyword)):
-        unnamed = measures.setdefault(name, {})
-        for arm in arms:
-            for memory, score, values in arm:
-                key = memory.id
-                pool[key] = memory
-                if values:
-                    for measure, value in values.items():
-                        measures.setdefault(measure, {}).setdefault(key, value)
-                else:
-                    unnamed.setdefault(key, score)
-    return pool, measures
+def by_similarity(arms: Sequence[Arm]) -> Pool:
+    """The hits of a search by meaning as candidates; their similarities are their scores.
+
+    Args:
+        arms: The hits by meaning. Of a memory that several have, the last hit counts.
+    """
+    facts, measures = _measured([*reversed(arms)], [])
+    name = "nearness" if "nearness" in measures else "similarity"
+    summands = {name: _filled(measures.get(name), len(facts), 0.0)}
+    return _fused(facts, summands, measures, [], len(facts))
 
 
-def unmeasured(arms: Iterable[Sequence[Hit]]) -> int:
+def unmeasured(arms: Sequence[Arm]) -> int:
     """How many memories lack a measure of their words that many others have; 0 = it counts.
 
     Examples:
+        >>> from recall_retrievers.core.candidate import Candidate, Hit
+        >>> from recall_retrievers.core.pool import arms_of
         >>> tea, cup = Candidate(content="Tea.", id="1"), Candidate(content="A cup.", id="2")
         >>> measured = Hit(tea, 0.8, {"similarity": 0.8, "token_similarity": 0.7})
-        >>> unmeasured([[measured]]), unmeasured([[measured, Hit(cup, 0.5)]])
+        >>> unmeasured(arms_of([[measured]])), unmeasured(arms_of([[measured, Hit(cup, 0.5)]]))
         (0, 1)
     """
-    hits = [hit for arm in arms for hit in arm]
-    measured = {hit.memory.id for hit in hits if _TOKENS in hit.measures}
-    if not measured:
-        return 0
-    number = len({hit.memory.id for hit in hits})
-    return number - len(measured) if len(measured) < _ENOUGH * number else 0
+    known = [arm.keys[~np.isnan(arm.measures[_TOKENS])] for arm in arms if _TOKENS in arm.measures]
+    measured = len(np.unique(np.concatenate(known))) if known else 0
+    number = len(keys_of(arms))
+    return number - measured if 0 < measured < _ENOUGH * number else 0
 
 
-def _ids_by_width(
-    semantic: Sequence[Sequence[Hit]], keyword: Sequence[Sequence[Hit]]
-) -> Iterator[set[str]]:
-    """The ids of the widest arms, by meaning or by words; then those of every narrower pair."""
-    for arms in zip_longest(semantic, keyword, fillvalue=()):
-        yield {hit.memory.id for arm in arms for hit in arm}
+def _measured(semantic: Sequence[Arm], keyword: Sequence[Arm]) -> tuple[Facts, dict[str, Scores]]:
+    """The memories of all arms, by id, and their measurements; one that is not there is no number.
+
+    A hit without measurements has its score as one.
+    """
+    keys, number = np.unique(
+        np.concatenate([arm.keys for arm in (*semantic, *keyword)]), return_inverse=True
+    )
+    facts = (*semantic, *keyword)[0].source.facts(keys)
+    places = np.full(len(keys), len(facts))  # the last place takes what is gone
+    places[np.searchsorted(keys, facts.keys)] = np.arange(len(facts))
+    measures: dict[str, Scores] = {}
+    start = 0
+    for name, arms in (("similarity", semantic), ("keyword", keyword)):
+        for arm in arms:
+            at = places[number[start : start + len(arm)]][::-1]
+            start += len(arm)
+            bare = np.isnan([*arm.measures.values()]).all(axis=0)
+            by_score = np.where(bare, arm.scores, arm.measures.get(name, np.nan))
+            own = {name: by_score, **{x: y for x, y in arm.measures.items() if x != name}}
+            for measure, values in own.items():
+                column = np.full(len(facts) + 1, np.nan)
+                column[at] = values[::-1]  # of a memory twice in an arm the first hit counts
+                known = measures.setdefault(measure, column)
+                np.copyto(known, column, where=np.isnan(known))
+    columns = {name: column[:-1] for name, column in measures.items()}
+    return facts, {name: column for name, column in columns.items() if not np.isnan(column).all()}
 
 
-def _replies(pool: Mapping[str, Candidate], ids: Sequence[str]) -> list[tuple[int, int]]:
-    """The places of turns whose reply is in the pool, and the place of the reply."""
-    answers = {each.turn_before: key for key, each in pool.items() if each.turn_before}
-    places = {key: n for n, key in enumerate(ids)} if answers else {}
-    return [(places[turn], places[reply]) for turn, reply in answers.items() if turn in places]
+def _replies(facts: Facts, arms: Sequence[Arm]) -> list[tuple[int, int]]:
+    """The places of turns whose reply is in the pool, and the place of the last reply."""
+    if not any(facts.turns_before):
+        return []
+    places = {key: place for place, key in enumerate(facts.keys.tolist())}
+    found = dict.fromkeys(key for arm in arms for key in arm.keys.tolist() if key in places)
+    answers = {facts.turns_before[place]: place for place in map(places.__getitem__, found)}
+    turns = {row_id: place for place, row_id in enumerate(facts.ids)}
+    return [(turns[turn], reply) for turn, reply in answers.items() if turn in turns]
 
 
-def _with_replies(scores: Scores, replies: Iterable[tuple[int, int]]) -> Scores:
+def _with_replies(scores: Scores, replies: Sequence[tuple[int, int]]) -> Scores:
     """The scores, and with that of a turn a share of that of its reply."""
     raised = scores.copy()
     for turn, reply in replies:
@@ -172,79 +191,63 @@ def _with_replies(scores: Scores, replies: Iterable[tuple[int, int]]) -> Scores:
 
 
 def _fused(
-    memories: Sequence[Candidate],
+    facts: Facts,
     summands: Mapping[str, Scores],
-    measures: Mapping[str, Mapping[str, float]],
-    widths: Sequence[AbstractSet[str]],
+    measures: Mapping[str, Scores],
+    widths: Sequence[Keys],
     limit: int,
-) -> list[Candidate]:
+) -> Pool:
     """The best candidates of each width, with a step for each summand of their score.
 
     Args:
-        memories: The candidates; of those with equal scores the first ones are taken.
+        facts: The memories, by id: of those with equal scores the first ones are taken.
         summands: The summands of their scores, by name.
         measures: The measurements from which these were made.
-        widths: The ids in the widest arms, and in every narrower pair of arms.
+        widths: The memories in the widest arms, and in every narrower pair of arms; empty = there
+            is one pair.
         limit: How many candidates of each.
     """
-    sums: dict[str, Scores] = {}
-    scores = np.zeros(len(memories))
-    for name, values in summands.items():
-        scores = scores + values
-        sums[name] = scores
-    best = np.argsort(-scores, kind="stable").tolist()
-    chosen: set[int] = set()
-    for ids in widths:
-        among = len(ids) < len(memories)
-        chosen.update([n for n in best if memories[n].id in ids][:limit] if among else best[:limit])
-    places = [place for place in best if place in chosen]
-    fused = [memories[place] for place in places]
-    columns = [
-        _steps(name, values[places], sums[name][places], _notes(fused, name, measures))
-        for name, values in summands.items()
-    ]
-    steps: Iterable[Sequence[Step]] = zip(*columns, strict=True)
-    if "by_tokens" in summands:  # most memories have such a share, and the others no step for it
-        steps = [[step for step in own if step.value or step.name != "by_tokens"] for own in steps]
-    return [
-        memory.after(score, *own)
-        for memory, score, own in zip(fused, scores[places].tolist(), steps, strict=True)
-    ]
+    sums = dict(zip(summands, np.cumsum([*summands.values()], axis=0), strict=True))
+    scores = [*sums.values()][-1]
+    best = np.argsort(-scores, kind="stable")
+    if widths:
+        chosen = np.zeros(len(best), dtype=np.bool_)
+        for keys in widths:
+            chosen[best[np.isin(facts.keys[best], keys)][:limit]] = True
+        best = best[chosen[best]]
+    else:
+        best = best[:limit]
+
+    def finish(place: int, memory: Candidate) -> Candidate:
+        steps = [
+            Step("Retrieve", "add", float(values[place]), float(sums[name][place]), name, *about)
+            for name, values in summands.items()
+            # Most memories have a share of their words, and the others no step for it.
+            if values[place] or name != "by_tokens"
+            for about in [(_ABOUT.get(name, "by meaning"), _notes(measures, name, place))]
+        ]
+        return memory.after(float(scores[place]), *steps)
+
+    return Pool(facts, scores.tolist(), finish, measures).at(best.tolist())
 
 
-def _steps(
-    name: str, values: Scores, scores: Scores, notes: Iterable[dict[str, Note]]
-) -> list[Step]:
-    """A step for each candidate, by which a summand is added to its score."""
-    return [
-        Step("Retrieve", "add", value, score, name, _ABOUT[name], noted)
-        for value, score, noted in zip(values.tolist(), scores.tolist(), notes, strict=True)
-    ]
+def _notes(measures: Mapping[str, Scores], summand: str, place: int) -> dict[str, Note]:
+    """The measurements of a candidate from which one summand of its score is made."""
+    return {
+        name: float(values[place])
+        for name, values in measures.items()
+        if _SUMMANDS.get(name, "by_words") == summand and not np.isnan(values[place])
+    }
 
 
-def _notes(
-    memories: Sequence[Candidate], summand: str, measures: Mapping[str, Mapping[str, float]]
-) -> list[dict[str, Note]]:
-    """The measurements of candidates from which one summand of their scores is made."""
-    made_of = [each for each in measures if _SUMMANDS.get(each, "by_words") == summand]
-    notes: list[dict[str, Note]] = [{} for _ in memories]
-    for measure in made_of:
-        values = measures[measure]
-        for memory, own in zip(memories, notes, strict=True):
-            if memory.id in values:
-                own[measure] = values[memory.id]
-    return notes
-
-
-def _last(arms: Sequence[Sequence[Hit]], limit: int) -> float:
+def _last(arms: Sequence[Arm], limit: int) -> float:
     """The highest possible score of a memory that the widest arm does not show."""
-    first = arms[0] if arms else ()
-    return min([hit.score for hit in first], default=0.0) if len(first) >= limit else 0.0
+    return float(arms[0].scores.min()) if arms and len(arms[0]) >= limit else 0.0
 
 
-def _column(ids: Iterable[str], scores: Mapping[str, float], missing: float) -> Scores:
-    """The score of each memory, in their order."""
-    return np.array([scores.get(key, missing) for key in ids], dtype=np.float64)
+def _filled(scores: Scores | None, number: int, missing: float) -> Scores:
+    """The score of each memory; those that have none count as much as this."""
+    return np.zeros(number) if scores is None else np.where(np.isnan(scores), missing, scores)
 
 
 def _above(scores: Scores, floor: float) -> Scores:
@@ -256,9 +259,12 @@ def _of_the_best(scores: Scores) -> Scores:
     return scores / best if best > 0 else np.zeros(len(scores))
 
 
-def _by_rank(scores: Mapping[str, float]) -> dict[str, float]:
-    ordered = sorted(scores, key=lambda key: (-scores[key], key))
-    return {key: rank_score(rank) for rank, key in enumerate(ordered, 1)}
+def _by_rank(scores: Scores | None, number: int) -> Scores:
+    ranks = np.zeros(number)
+    if scores is not None:
+        order = np.argsort(-scores, kind="stable")[: np.count_nonzero(~np.isnan(scores))]
+        ranks[order] = [rank_score(rank) for rank in range(1, len(order) + 1)]
+    return ranks
 
 
 def rank_score(rank: int) -> float:

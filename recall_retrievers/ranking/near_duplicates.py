@@ -1,10 +1,9 @@
 """Texts that repeat one another in nearly the same words, without a comparison of every pair.
 
-Most texts have so many words that no other has that they repeat none; sets of bits show this at
-once (`Wording.marks`). Of the others, two that differ in a few words share one of their rarest
-words. If one word of ten may differ, they share one of the two rarest (prefix filtering: Chaudhuri
-et al. 2006). So a text is compared only with texts that share a rare word with it. No repetition is
-missed. The work grows with the number of texts, not with its square.
+Two texts that differ in a few words share one of their rarest words. If one word of ten may differ,
+they share one of the two rarest (prefix filtering: Chaudhuri et al. 2006). So a text is compared
+only with texts that share a rare word with it. No repetition is missed. The work grows with the
+number of texts, not with its square.
 
 The package rapidfuzz 3.14 was measured in its place (2026-11), with one call for all pairs. It
 finds the same repetitions, and takes 0.7 to 1.9 times as long: 2.1 ms instead of 1.5 for 100 chat
@@ -102,25 +101,15 @@ def _only(words: Sequence[str], allowed: set[str]) -> list[str]:
 
 
 def _rarest(wordings: Sequence[Wording], threshold: float) -> Iterator[tuple[int, Sequence[str]]]:
-    """The rarest words of the texts that may repeat another: one more than may differ then."""
-    seen = shared = 0
-    words, marks = [each.words for each in wordings], [each.marks for each in wordings]
-    for own in marks:
-        shared |= seen & own
-        seen |= own
-    single = seen ^ shared  # the marks that one text has
+    """The rarest words of each text: one more than may differ from a text that it repeats."""
     # A repetition of n words has at least n x threshold / (2 - threshold) of them in common.
     differing = (2 - 2 * threshold) / (2 - threshold)
-    may_differ = [int(differing * len(each) + _ROUNDING) for each in words]
-    distinct = {
-        place: set(words[place])
-        for place, most in enumerate(may_differ)
-        if (marks[place] & single).bit_count() <= most
-    }
-    counts = Counter(chain.from_iterable(distinct.values()))
-    for place, vocabulary in distinct.items():
+    vocabularies = [set(each.words) for each in wordings]
+    counts = Counter(chain.from_iterable(vocabularies))
+    for place, vocabulary in enumerate(vocabularies):
         rarest = sorted(sorted(vocabulary), key=counts.__getitem__)
-        yield place, rarest[: may_differ[place] + 1]
+        most = int(differing * len(wordings[place].words) + _ROUNDING)  # words that may differ
+        yield place, rarest[: most + 1]
 
 
 def _alike(one: Sequence[str], other: Sequence[str], threshold: float) -> bool:

@@ -30,33 +30,30 @@ def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
     return marks
 
 
-def relevances(
-    memories: Sequence[Candidate], marks: Sequence[Step | None] | None = None
-) -> list[float]:
+def relevances(scores: Sequence[float | None], marks: Sequence[Step | None] = ()) -> list[float]:
     """The relevance of each candidate before a stage weighs it, 0 to 1.
 
     Scores on a larger scale are divided by the best one. A candidate without a finite score gets
     one from its place. A candidate that the stage has already weighed has the relevance of then.
 
     Args:
-        memories: The candidates, best first.
-        marks: See `own_marks`; None = the stage has weighed none of them.
+        scores: The scores of the candidates, best first.
+        marks: See `own_marks`; empty = the stage has weighed none of them.
 
     Examples:
-        >>> memories = [Candidate(content="a", score=4.0), Candidate(content="b", score=1.0)]
-        >>> relevances(memories)
+        >>> relevances([4.0, 1.0])
         [1.0, 0.25]
-        >>> relevances([Candidate(content="a"), Candidate(content="b")])
+        >>> relevances([None, None])
         [1.0, 0.5]
     """
-    before = [memory.score for memory in memories]
-    for place, mark in enumerate(marks or ()):
+    before = [*scores]
+    for place, mark in enumerate(marks):
         before[place] = mark.after if mark else before[place]
-    scores = [None if score is None or not math.isfinite(score) else score for score in before]
-    scale = max([1.0, *[score for score in scores if score is not None]])
+    finite = [None if score is None or not math.isfinite(score) else score for score in before]
+    scale = max([1.0, *[score for score in finite if score is not None]])
     return [
-        1 - place / len(memories) if score is None else (score if score > 0 else 0.0) / scale
-        for place, score in enumerate(scores)
+        1 - place / len(finite) if score is None else (score if score > 0 else 0.0) / scale
+        for place, score in enumerate(finite)
     ]
 
 
@@ -71,7 +68,8 @@ def reweighed(
         weigh: Makes a candidate with the new score, of a candidate and its relevance.
     """
     marks = own_marks(memories, stage)
-    pairs = zip(memories, relevances(memories, marks), marks, strict=True)
+    worths = relevances([memory.score for memory in memories], marks)
+    pairs = zip(memories, worths, marks, strict=True)
     return by_score([memory if mark else weigh(memory, worth) for memory, worth, mark in pairs])
 
 
@@ -80,14 +78,14 @@ def by_score(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(sorted(memories, key=lambda memory: -(memory.score or 0.0)))
 
 
-def start(memory: Candidate, relevance: float, stage: str) -> Step:
+def start(score: float | None, relevance: float, stage: str) -> Step:
     """The first step of a stage that weighs candidates: from the score to the relevance.
 
     Examples:
-        >>> start(Candidate(content="a", score=4.0), 0.5, "FuseRerank").label
+        >>> start(4.0, 0.5, "FuseRerank").label
         '/ 8 so that the best has 1'
     """
-    score, notes = memory.score, {"relevance": relevance}
+    notes = {"relevance": relevance}
     if score == relevance:
         return Step(stage, after=relevance, notes=notes)
     if score is None or not math.isfinite(score):

@@ -10,19 +10,16 @@ cost 0.03 to 0.05 Recall@5 on two sets).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime, timedelta
-from operator import attrgetter
 
-from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.pool import Facts
 
 PAUSE = timedelta(hours=1)  # a longer pause ends a session
 
-_TURN_BEFORE = attrgetter("turn_before")
-
 
 def session_ratios(
-    memories: Sequence[Candidate], worth: Sequence[float], share: float
+    facts: Facts, worth: Sequence[float], share: float, judged: Container[int] = ()
 ) -> list[float]:
     """The factor of each memory for the other turns of its session; 1 = there are none.
 
@@ -30,23 +27,26 @@ def session_ratios(
     neither gains nor gives: the model has read the text itself.
 
     Args:
-        memories: The candidates.
+        facts: The candidates.
         worth: The worth of every candidate by itself, not below 0.
         share: The share of the best other turn's worth that is added.
+        judged: The places of candidates that a model has judged.
 
     Examples:
         >>> from dataclasses import replace
+        >>> from recall_retrievers.core.candidate import Candidate
+        >>> from recall_retrievers.core.pool import facts_of
         >>> noon = datetime.fromisoformat("2024-03-05T12:00:00Z")
         >>> times = [noon, noon + timedelta(minutes=5), noon + timedelta(days=1)]
         >>> turn = Candidate(content="Tea.", memory_type="conversation", turn_before="1")
         >>> turns = [replace(turn, created_at=moment) for moment in times]
-        >>> session_ratios(turns, [0.8, 0.4, 0.4], 0.25)
+        >>> session_ratios(facts_of(turns), [0.8, 0.4, 0.4], 0.25)
         [1.125, 1.5, 1.0]
     """
-    ratios = [1.0] * len(memories)
-    if not any(map(_TURN_BEFORE, memories)):  # none answers another
+    ratios = [1.0] * len(facts)
+    if not any(facts.turns_before):  # none answers another
         return ratios
-    for session in _sessions(memories):
+    for session in _sessions(facts, judged):
         best, second = sorted((worth[place] for place in session), reverse=True)[:2]
         for place in session:
             if own := worth[place]:
@@ -54,28 +54,26 @@ def session_ratios(
     return ratios
 
 
-def spread_ratios(memories: Sequence[Candidate], worth: Sequence[float]) -> list[float]:
+def spread_ratios(facts: Facts, worth: Sequence[float]) -> list[float]:
     """The factor of each memory so that those of different hours come first.
 
     The best memory between two pauses has 1, the second 1/2, the third 1/3.
 
     Args:
-        memories: The candidates.
+        facts: The candidates.
         worth: The worth of every candidate by itself.
 
     Examples:
+        >>> from recall_retrievers.core.candidate import Candidate
+        >>> from recall_retrievers.core.pool import facts_of
         >>> noon = datetime.fromisoformat("2024-03-05T12:00:00Z")
         >>> notes = [Candidate(content="Tea.", created_at=noon + timedelta(hours=hours))
         ...          for hours in (0, 0.5, 3)]
-        >>> spread_ratios(notes, [0.8, 0.9, 0.4])
+        >>> spread_ratios(facts_of(notes), [0.8, 0.9, 0.4])
         [0.5, 1.0, 1.0]
     """
-    ratios = [1.0] * len(memories)
-    dated = [
-        (memory.created_at, place)
-        for place, memory in enumerate(memories)
-        if memory.created_at is not None
-    ]
+    ratios = [1.0] * len(facts)
+    dated = [(moment, place) for place, moment in enumerate(facts.created) if moment is not None]
     for hour in _without_pause(dated):
         hour.sort(key=lambda place: -worth[place])
         for rank, place in enumerate(hour, 1):
@@ -83,21 +81,16 @@ def spread_ratios(memories: Sequence[Candidate], worth: Sequence[float]) -> list
     return ratios
 
 
-def _sessions(memories: Sequence[Candidate]) -> Iterable[list[int]]:
+def _sessions(facts: Facts, judged: Container[int]) -> Iterable[list[int]]:
     """The places of the turns of each session: at least two, and one that answers another."""
-    by_owner: dict[tuple[str | None, ...], list[tuple[datetime, int]]] = defaultdict(list)
-    for place, memory in enumerate(memories):
-        if memory.memory_type != "conversation" or memory.created_at is None:
-            continue
-        for step in memory.steps:
-            if step.name == "semantic" or "semantic" in step.notes:
-                break
-        else:
-            owners = tuple(vars(memory.scope).values())  # to hash scopes takes three times as long
-            by_owner[owners].append((memory.created_at, place))
+    by_owner: dict[tuple[object, ...], list[tuple[datetime, int]]] = defaultdict(list)
+    for place, moment in enumerate(facts.created):
+        is_turn = facts.memory_types[place] == "conversation" and place not in judged
+        if is_turn and moment is not None:
+            by_owner[facts.owners[place]].append((moment, place))
     for turns in by_owner.values():
         for session in _without_pause(turns):
-            if len(session) > 1 and any(memories[place].turn_before for place in session):
+            if len(session) > 1 and any(facts.turns_before[place] for place in session):
                 yield session
 
 

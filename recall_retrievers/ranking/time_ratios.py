@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from recall_retrievers.core.candidate import Candidate, Note
+from recall_retrievers.core.candidate import Note
 from recall_retrievers.core.memory import TimeMatch
+from recall_retrievers.core.pool import Facts
 from recall_retrievers.core.query import Query
 from recall_retrievers.text.asks_for_time import asks_for_time_alone
 from recall_retrievers.timeline import TimeRange, extract_time, half_life_weight
@@ -29,24 +30,22 @@ TimeRatio = tuple[float, dict[str, Note]]
 """A factor, and its reason as notes."""
 
 
-def of_the_time(
-    memories: Sequence[Candidate], query: Query, ranges: Sequence[TimeRange]
-) -> list[Candidate]:
-    """The memories that answer a question for a time and nothing else; empty for other questions.
+def of_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> list[int]:
+    """The places of the memories that answer a question for nothing but a time; else none.
 
     Args:
-        memories: The candidates.
+        facts: The candidates.
         query: The question.
         ranges: The times that it names.
     """
     spans = [each.span for each in ranges if each.span]
-    if not spans or not asks_for_time_alone(query.text, spans, {each.author for each in memories}):
+    if not spans or not asks_for_time_alone(query.text, spans, {*facts.authors}):
         return []
-    return [memory for memory in memories if any(memory.matches(each) for each in ranges)]
+    return [place for place, matching in enumerate(facts.matches(ranges)) if any(matching)]
 
 
 def time_ratios(
-    memories: Sequence[Candidate],
+    facts: Facts,
     relevance: Sequence[float],
     query: Query,
     ranges: Sequence[TimeRange],
@@ -55,18 +54,18 @@ def time_ratios(
     """The factor of each memory for the times that the question names.
 
     Args:
-        memories: The candidates.
+        facts: The candidates.
         relevance: For each candidate, how well it answers.
         query: The question.
         ranges: The times that it names, best first.
         ratio: The factor of a memory from a time that is trusted wholly.
     """
-    matches = [[memory.matches(each) for each in ranges] for memory in memories]
+    matches = facts.matches(ranges)
     dates = [is_date(each, query.reference_time) for each in ranges]
     trust = time_trust(matches, relevance, dates)
     highest = [ratio**_DATE if date else ratio for date in dates]
     found: list[TimeRatio] = []
-    for memory, matching in zip(memories, matches, strict=True):
+    for created, matching in zip(facts.created, matches, strict=True):
         matched = [place for place, match in enumerate(matching) if match]
         first = matched[0] if matched else None
         if first is None:
@@ -74,9 +73,9 @@ def time_ratios(
             continue
         more = (highest[first] - 1) * trust[first]
         notes: dict[str, Note] = {"time_match": matching[first] or "", "time_trust": trust[first]}
-        if ranges[first].soft and ranges[first].start is not None and memory.created_at is not None:
+        if ranges[first].soft and ranges[first].start is not None and created is not None:
             # "Recently" fades; "long ago" does not.
-            more *= half_life_weight(query.reference_time - memory.created_at, _SOFT_HALF_LIFE)
+            more *= half_life_weight(query.reference_time - created, _SOFT_HALF_LIFE)
             notes["time_match"] = "recency"
         found.append((1 + more, notes))
     return found

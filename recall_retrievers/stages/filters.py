@@ -13,6 +13,7 @@ from functools import partial
 from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate, Step
+from recall_retrievers.core.pool import facts_of
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.settings import Days, Share
 from recall_retrievers.core.stage import Recall, Stage
@@ -83,11 +84,13 @@ class Deduplicate(Stage):
 
     def apply(self, recall: Recall) -> Recall:
         """Group the copies, and keep the best of each group."""
-        groups = copies(recall.memories, self.similarity_threshold)
-        best = [
-            for_all(max(same, key=lambda each: each.score or 0.0), same, self.stage_name)
-            for same in groups
-        ]
+        memories, best = recall.memories, list[Candidate]()
+        for group in copies(facts_of(memories), self.similarity_threshold):
+            same = [memories[place] for place in group]
+            chosen = max(same, key=lambda each: each.score or 0.0)
+            others, scores = [x.id for x in same if x is not chosen], [x.score for x in same]
+            step = for_all(scores, chosen.score, others, self.stage_name)
+            best.append(chosen.after(step.after, step) if others else chosen)
         return recall.keep(best, self.stage_name, "duplicates")
 
 
@@ -123,7 +126,7 @@ class TimeDecay(Stage):
         score = relevance * weight
         return memory.after(
             score,
-            start(memory, relevance, _DECAY),
+            start(memory.score, relevance, _DECAY),
             Step(_DECAY, "times", weight, score, "decay", "for its age", {"decayed": score}),
         )
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
+from typing import ClassVar
 
 from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate, Step
+from recall_retrievers.core.pool import Pool
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.recall import left_out
 from recall_retrievers.core.settings import Ratio, Share
@@ -23,8 +25,6 @@ from recall_retrievers.text.names import asks_about, asks_the_assistant, person
 from recall_retrievers.timeline import TimeRange
 
 _NAME = "FuseRerank"
-_SHORT = 8  # words
-_LONGEST_SHORT = 200  # characters: longer texts need not be split
 _ASKED = 0.25  # the power of the ratio of a role that the question asks about
 
 
@@ -76,6 +76,8 @@ class FuseRerank(RankStage):
         [('Likes tea', 1.0), ('I like tea', 0.4)]
     """
 
+    reads_pool: ClassVar[bool] = True
+
     fuse_score_threshold: Share = 0.1
     fuse_ratio_dict: dict[str, Ratio] = Field(
         default_factory=lambda: {
@@ -97,23 +99,29 @@ class FuseRerank(RankStage):
 
     def apply(self, recall: Recall) -> Recall:
         """Score, sort and cut the candidates; equal scores keep their order."""
-        memories, query = recall.memories, recall.query
-        ranges = query.time_ranges or stamped_ranges(memories)
-        alone = of_the_time(memories, query, ranges) if self.fuse_time_ratio > 1 else []
+        query, ranges = recall.query, recall.query.time_ranges
+        found = recall.memories
+        pool = found if isinstance(found, Pool) else Pool.of(found)
+        ranges = ranges or stamped_ranges(pool.seen)
+        alone = of_the_time(pool.facts, query, ranges) if self.fuse_time_ratio > 1 else []
+        dropped = recall.dropped
         if alone:
-            recall = recall.keep(alone, _NAME, "not of the time asked for")
-            memories = recall.memories
-        marks = own_marks(memories, _NAME)
-        columns = self._columns(memories, marks, query, spread=bool(alone))
-        before, fused = columns.before, columns.fused
+            before_all, pool = pool.names(), pool.at(alone)
+            dropped += left_out(before_all, pool.names(), _NAME, "not of the time asked for")
+        columns = self._columns(pool, query, spread=bool(alone))
+        before, fused, marks = columns.before, columns.fused, columns.marks
         if ranges:
-            columns.put_in_time(time_ratios(memories, before, query, ranges, self.fuse_time_ratio))
+            columns.put_in_time(
+                time_ratios(pool.facts, before, query, ranges, self.fuse_time_ratio)
+            )
         order = None if any(marks) else self._asked_order(query, ranges)
         if order is not None:
             columns.put_in_order(order)
         elif any(marks):
             columns.fuse_again()
         lowest = self.fuse_score_threshold
+        seen = enumerate(pool.seen)
+        found_well = {place for place, memory in seen if _found(memory) >= lowest}
         worth_keeping = [
             place
             for place, relevance in enumerate(before)
@@ -125,64 +133,58 @@ class FuseRerank(RankStage):
             or fused[place] / columns.session[place] >= lowest
             or marks[place]
             or alone
-            or _found(memories[place]) >= lowest
+            or place in found_well
         ]
         worth_keeping.sort(key=[-score for score in fused].__getitem__)
         most = limit(self.top_n, query)
         best = worth_keeping[: min((order and order.count) or most, most)]
-        above = [memories[place] for place in worth_keeping]
+        names = pool.names()
+        above = [names[place] for place in worth_keeping]
         too_low = f"below fuse_score_threshold {lowest}"
-        dropped = (
-            *left_out(memories, above, _NAME, too_low),
-            *left_out(above, above[:most], self.stage_name, self.cut_reason(query)),
+        dropped += left_out(names, above, _NAME, too_low)
+        dropped += left_out(above, above[:most], self.stage_name, self.cut_reason(query))
+        zone = query.reference_time.tzinfo
+
+        def finish(place: int, memory: Candidate) -> Candidate:
+            [ranked] = stamped([columns.candidate(place, memory)], ranges)
+            return _dated(ranked, zone) if self.show_time else ranked
+
+        ranked = pool.then(fused, finish).at(best)
+        return replace(
+            recall, memories=ranked if isinstance(found, Pool) else ranked.made(), dropped=dropped
         )
-        ranked = stamped([columns.candidate(place) for place in best], ranges)
-        if self.show_time:
-            zone = query.reference_time.tzinfo
-            ranked = tuple([_dated(memory, zone) for memory in ranked])
-        return replace(recall, memories=ranked, dropped=(*recall.dropped, *dropped))
 
     def _asked_order(self, query: Query, ranges: Sequence[TimeRange]) -> AskedOrder | None:
         spans = [each.span for each in ranges if each.span]
         return asked_order(query.text, spans) if self.fuse_order else None
 
-    def _columns(
-        self,
-        memories: Sequence[Candidate],
-        marks: Sequence[Step | None],
-        query: Query,
-        *,
-        spread: bool,
-    ) -> _Columns:
+    def _columns(self, pool: Pool, query: Query, *, spread: bool) -> _Columns:
         """The factors of the candidates, except those of time and order."""
-        before = relevances(memories, marks)
-        authors = {
-            author: self._author_ratio(author, query)
-            for author in {memory.author for memory in memories}
-        }
+        facts, marks = pool.facts, own_marks(pool.seen, _NAME) or [None] * len(pool)
+        before = relevances(pool.scores, marks)
+        authors = {author: self._author_ratio(author, query) for author in {*facts.authors}}
         people = {author for author in authors if person(author)}
-        short = [memory.author in people and _is_short_turn(memory) for memory in memories]
-        kinds = {
-            kind: self.fuse_ratio_dict.get(kind, 1.0)
-            for kind in {memory.memory_type for memory in memories}
-        }
-        kind = [
-            kinds[memory.memory_type] * (self.fuse_short_ratio if is_short else 1.0)
-            for memory, is_short in zip(memories, short, strict=True)
+        short = [
+            is_short and author in people
+            for is_short, author in zip(facts.short, facts.authors, strict=True)
         ]
-        author = [authors[memory.author] for memory in memories]
+        kind = [
+            self.fuse_ratio_dict.get(name, 1.0) * (self.fuse_short_ratio if is_short else 1.0)
+            for name, is_short in zip(facts.memory_types, short, strict=True)
+        ]
+        author = [authors[each] for each in facts.authors]
         weights = [one * other for one, other in zip(kind, author, strict=True)]
         worth = [relevance * weight for relevance, weight in zip(before, weights, strict=True)]
         session = (
-            spread_ratios(memories, worth)
+            spread_ratios(facts, worth)
             if spread
-            else session_ratios(memories, worth, self.fuse_session_share)
+            else session_ratios(facts, worth, self.fuse_session_share, _with(pool, "semantic"))
         )
         fused = [
             relevance * (weight * own)
             for relevance, weight, own in zip(before, weights, session, strict=True)
         ]
-        return _Columns(memories, marks, before, kind, author, short, session, fused)
+        return _Columns(pool, marks, before, kind, author, short, session, fused)
 
     def _author_ratio(self, author: str, query: Query) -> float:
         named = asks_about(query.text, author)
@@ -197,7 +199,7 @@ class _Columns:
     """The relevance, the factors and the score of the candidates, each as a column.
 
     Attributes:
-        memories: The candidates.
+        pool: The candidates.
         marks: Their first step of an earlier run; see `own_marks`.
         before: Their relevance.
         kind: The factor of their type, and of a short turn.
@@ -210,7 +212,7 @@ class _Columns:
         asked: That order.
     """
 
-    memories: Sequence[Candidate]
+    pool: Pool
     marks: Sequence[Step | None]
     before: list[float]
     kind: list[float]
@@ -229,7 +231,7 @@ class _Columns:
 
     def fuse_again(self) -> None:
         """Keep the scores of memories that were fused before: only the time may be new."""
-        for place, (memory, mark) in enumerate(zip(self.memories, self.marks, strict=True)):
+        for place, (memory, mark) in enumerate(zip(self.pool.seen, self.marks, strict=False)):
             if mark:
                 if self.time and memory.noted("time_match") is not None:
                     self.time[place] = (1.0, self.time[place][1])
@@ -238,13 +240,14 @@ class _Columns:
     def put_in_order(self, order: AskedOrder) -> None:
         """Raise the scores of what fits, so that they are in the order that is asked for."""
         worth = [own * self._time(place)[0] for place, own in enumerate(self.before)]
-        self.order = order_ratios(self.memories, worth, self.fused, order)
+        listed = _with(self.pool, "listed")
+        self.order = order_ratios(self.pool.facts, worth, self.fused, order, listed)
         self.asked = order.name
         self.fused[:] = [score * own for score, own in zip(self.fused, self.order, strict=True)]
 
-    def candidate(self, place: int) -> Candidate:
+    def candidate(self, place: int, memory: Candidate) -> Candidate:
         """A candidate with its new score, and the steps to it."""
-        memory, score = self.memories[place], self.fused[place]
+        score = self.fused[place]
         order = self.order[place] if self.order else 1.0
         time, time_notes = self._time(place)
         in_time = score / order
@@ -255,13 +258,13 @@ class _Columns:
             return memory.after(score, timed) if time != 1 else memory.after(score)
         ordered = Step(_NAME, "times", order, score, "order_ratio", self.asked)
         last = (timed, ordered) if order != 1 else (timed,)
-        return memory.after(score, *self._first_steps(place), *last)
+        return memory.after(score, *self._first_steps(place, memory), *last)
 
     def _time(self, place: int) -> TimeRatio:
         return self.time[place] if self.time else (1.0, {})
 
-    def _first_steps(self, place: int) -> tuple[Step, ...]:
-        memory, before, session = self.memories[place], self.before[place], self.session[place]
+    def _first_steps(self, place: int, memory: Candidate) -> tuple[Step, ...]:
+        before, session = self.before[place], self.session[place]
         kind, author = self.kind[place], self.author[place]
         typed = before * kind
         by_author = typed * author
@@ -269,23 +272,21 @@ class _Columns:
         others = "the rest of its session" if session >= 1 else "a better one of its hour"
         in_session = by_author * session
         return (
-            start(memory, before, _NAME),
+            start(memory.score, before, _NAME),
             Step(_NAME, "times", kind, typed, "type_ratio", about_type),
             Step(_NAME, "times", author, by_author, "author_ratio", f"said by {memory.author}"),
             Step(_NAME, "times", session, in_session, "session_ratio", f"for {others}"),
         )
 
 
-def _is_short_turn(memory: Candidate) -> bool:
-    """Whether what a person said is a few words to another: these name people, and say little."""
-    if memory.memory_type != "conversation":
-        return False
-    return len(memory.content) < _LONGEST_SHORT and len(memory.wording.words) < _SHORT
-
-
 def _found(memory: Candidate) -> float:
     found = memory.noted("found")
     return found if isinstance(found, float) else 0.0
+
+
+def _with(pool: Pool, name: str) -> set[int]:
+    """The places of candidates that have a note of this name."""
+    return {place for place, memory in enumerate(pool.seen) if memory.noted(name) is not None}
 
 
 def _dated(memory: Candidate, timezone: tzinfo | None) -> Candidate:

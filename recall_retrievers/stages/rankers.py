@@ -105,7 +105,7 @@ class HybridRank(RankStage):
         return self.cut(recall, reweighed(recall.memories, _HYBRID, weighed))
 
     def _weighed(self, query: Query, memory: Candidate, relevance: float) -> Candidate:
-        first = start(memory, relevance, _HYBRID)
+        first = start(memory.score, relevance, _HYBRID)
         if memory.created_at is None:
             undated = Step(_HYBRID, after=relevance, notes={"weighed": relevance})
             return memory.after(relevance, first, undated)

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from operator import attrgetter
+from functools import partial
 from typing import Literal, Self
 
+import numpy as np
 from pydantic import Field, model_validator
 
-from recall_retrievers.core.candidate import Candidate, Hit, Hits, Step
+from recall_retrievers.core.candidate import Candidate, Hit, Step
 from recall_retrievers.core.errors import StoreError
+from recall_retrievers.core.pool import Arm, Facts, Pool, arms_of
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.recall import left_out
-from recall_retrievers.core.requests import MOST_HITS, Listing
+from recall_retrievers.core.requests import MOST_HITS, Listing, Work
 from recall_retrievers.core.settings import Count, Settings, Share
 from recall_retrievers.core.stage import Flow, Recall, Search, Stage
 from recall_retrievers.ranking.copies import copies, for_all
 from recall_retrievers.ranking.diversity import diversified
-from recall_retrievers.ranking.fusion import Fusion, fuse_arms, unmeasured
+from recall_retrievers.ranking.fusion import Fusion, by_similarity, fuse_arms, unmeasured
 from recall_retrievers.text.asks_for_order import AskedOrder, asked_order
 from recall_retrievers.text.asks_for_time import asks_for_time_alone
 from recall_retrievers.text.stems import words
@@ -31,7 +33,6 @@ _ONLY_IN_THE_POOL = (
 )
 _NAME = "Retrieve"
 _FEW_WORDS = 8  # of a question; in a longer one each counts less, and so do all together
-_ID = attrgetter("id")
 
 
 class SearchMethod(Settings):
@@ -104,27 +105,29 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
         token_weight = self._token_weight(query)
         while True:
             searches = self._searches(query, limit, order, by_tokens=token_weight > 0)
-            arms: Sequence[list[Hit]] = yield searches
-            _check_hits(arms)
-            fused = self._fused(searches, arms, limit, token_weight)
-            pool = [*{memory.id: memory for memory in fused}.values()]
+            answers: Sequence[Sequence[Hit]] = yield searches
+            _check_hits(answers)
+            arms = arms_of(answers)
+            pool = self._fused(searches, arms, limit, token_weight)
             near = self._near_enough(pool)
-            candidates = self._distinct(near, _bounded(query))
+            # Copies are read from the store.
+            [distinct] = yield [Work(partial(self._distinct, near, _bounded(query)))]
             exhausted = all(len(arm) < limit for arm in arms)
-            if len(candidates) >= wanted or exhausted or limit >= MOST_HITS:
+            if len(distinct) >= wanted or exhausted or limit >= MOST_HITS:
                 if self.mmr_lambda < 1:
-                    candidates = diversified(candidates, self.mmr_lambda)
-                if any("keyword_pool" in hit.measures for arm in arms for hit in arm[:1]):
+                    [made] = yield [Work(partial(diversified, distinct, self.mmr_lambda))]
+                    distinct = Pool.of(made)
+                if any("keyword_pool" in arm.measures for arm in arms):
                     recall = recall.fell_back(_NAME, _ONLY_IN_THE_POOL)
                 recall = _with_notes(recall, arms, wanted)
                 too_far = f"below threshold_score {self.threshold_score}"
                 return replace(
                     recall,
-                    memories=tuple(_noted(candidates, _looked_through(arms, wanted))),
+                    memories=_noted(distinct, _looked_through(arms, wanted)),
                     dropped=(
                         *recall.dropped,
-                        *left_out(pool, near, _NAME, too_far),
-                        *left_out(near, candidates, _NAME, "duplicates"),
+                        *left_out(pool.names(), near.names(), _NAME, too_far),
+                        *left_out(near.names(), distinct.names(), _NAME, "duplicates"),
                     ),
                 )
             limit = min(4 * limit, MOST_HITS)
@@ -144,6 +147,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             timezone=zone,
             moment=query.reference_time,
             by_tokens=self.method == "hybrid" and by_tokens,
+            in_columns=True,
         )
         window = _bounded(query)
         in_time = [replace(whole, within=window)] if window else []
@@ -154,12 +158,12 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
     def _fused(
         self,
         searches: Sequence[Search],
-        arms: Sequence[list[Hit]],
+        arms: Sequence[Arm],
         limit: int,
         token_weight: float,
-    ) -> list[Candidate]:
-        if self.method == "semantic":  # one scale, and an absolute one
-            return [_by_meaning(hit) for arm in arms for hit in arm]
+    ) -> Pool:
+        if self.method == "semantic":
+            return by_similarity(arms)
         pairs = list(zip(searches, arms, strict=True))
         return fuse_arms(
             [arm for search, arm in pairs if search.method == "semantic"],
@@ -175,34 +179,40 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
         number = len(words(query.search_text or query.text))
         return self.token_weight * min(1.0, _FEW_WORDS / number) if number else 0.0
 
-    def _distinct(
-        self, pool: Sequence[Candidate], window: tuple[TimeRange, ...]
-    ) -> list[Candidate]:
-        """The candidates without copies, best first."""
-        if self.duplicate_threshold is None:
-            return _best_first(pool)
-        return _best_first(
-            [
-                same[0] if len(same) == 1 else for_all(_preferred(same, window), same, _NAME)
-                for same in copies(pool, self.duplicate_threshold)
-            ]
-        )
+    def _distinct(self, pool: Pool, window: tuple[TimeRange, ...]) -> Pool:
+        """The candidates without copies, best first; equal scores are sorted by id."""
+        facts, scores = pool.facts, [*pool.scores]
+        groups = [[place] for place in range(len(pool))]
+        if self.duplicate_threshold is not None:
+            groups = copies(facts, self.duplicate_threshold)
+        steps: dict[int, Step] = {}
+        for same in groups:
+            if len(same) > 1:
+                chosen = _preferred(same, facts, window)
+                others = [facts.ids[place] for place in same if place != chosen]
+                steps[chosen] = for_all([scores[n] for n in same], scores[chosen], others, _NAME)
+                scores[chosen], same[:] = steps[chosen].after, [chosen]
 
-    def _near_enough(self, pool: list[Candidate]) -> list[Candidate]:
+        def finish(place: int, memory: Candidate) -> Candidate:
+            return memory.after(scores[place], steps[place]) if place in steps else memory
+
+        best = [place for [place] in groups]
+        best.sort(key=lambda place: (-(scores[place] or 0.0), facts.ids[place]))
+        if best == [*range(len(pool))]:  # the fusion has sorted them
+            return pool
+        return pool.then(scores, finish).at(best)
+
+    def _near_enough(self, pool: Pool) -> Pool:
         if self.threshold_score is None:
             return pool
-        near = []
-        for memory in pool:
-            if memory.noted("nearness") is not None:
-                raise StoreError(
-                    "threshold_score compares similarities, and the store knows none; leave "
-                    "it out, or say what its scores mean: AnyStore(..., similarity=lambda "
-                    "distance: 1 - distance)"
-                )
-            similarity = memory.noted("similarity")
-            if isinstance(similarity, float) and similarity >= self.threshold_score:
-                near.append(memory)
-        return near
+        if "nearness" in pool.measures:
+            raise StoreError(
+                "threshold_score compares similarities, and the store knows none; leave "
+                "it out, or say what its scores mean: AnyStore(..., similarity=lambda "
+                "distance: 1 - distance)"
+            )
+        similar = pool.measures.get("similarity", np.zeros(len(pool)))
+        return pool.at(np.flatnonzero(similar >= self.threshold_score).tolist())
 
 
 def _list(
@@ -237,22 +247,21 @@ def _bounded(query: Query) -> tuple[TimeRange, ...]:
 
 def _check_hits(arms: Sequence[Sequence[Hit]]) -> None:
     for arm in arms:
-        for kind in set(map(type, arm)) - {Hit}:
+        for kind in set[type]() if isinstance(arm, Arm) else set(map(type, arm)) - {Hit}:
             raise StoreError(
                 "the find of a store must return a list of Hit(candidate, score) for each search, "
                 f"where Candidate.of(memory) makes a candidate of a Memory; got {kind.__name__}"
             )
 
 
-def _looked_through(arms: Iterable[list[Hit]], wanted: int) -> int:
+def _looked_through(arms: Iterable[Arm], wanted: int) -> int:
     """How many memories the store checked where it found too few; 0 if it found enough."""
-    short = [arm for arm in arms if isinstance(arm, Hits) and len(arm) < wanted]
-    return max([arm.looked_through or 0 for arm in short], default=0)
+    return max([arm.looked_through or 0 for arm in arms if len(arm) < wanted], default=0)
 
 
-def _with_notes(recall: Recall, arms: Sequence[list[Hit]], wanted: int) -> Recall:
+def _with_notes(recall: Recall, arms: Sequence[Arm], wanted: int) -> Recall:
     """The recall with what the store could not do."""
-    notes = [note for arm in arms if isinstance(arm, Hits) for note in arm.notes]
+    notes = [note for arm in arms for note in arm.notes]
     if looked := _looked_through(arms, wanted):
         notes.append(
             f"only the first {looked} memories of the store were looked through, and fewer than "
@@ -268,31 +277,21 @@ def _with_notes(recall: Recall, arms: Sequence[list[Hit]], wanted: int) -> Recal
     return recall
 
 
-def _noted(memories: Sequence[Candidate], looked: int) -> Sequence[Candidate]:
+def _noted(pool: Pool, looked: int) -> Pool:
     if not looked:
-        return memories
+        return pool
     step = Step(_NAME, notes={"looked_through": looked})
-    return [memory.after(memory.score, step) for memory in memories]
+    return pool.then(pool.scores, lambda _, memory: memory.after(memory.score, step))
 
 
-def _by_meaning(hit: Hit) -> Candidate:
-    memory, score, measures = hit
-    [(name, value)] = (measures or {"similarity": score}).items()
-    return memory.after(score, Step(_NAME, "add", value, score, name, "by meaning"))
-
-
-def _best_first(memories: Iterable[Candidate]) -> list[Candidate]:
-    listed = sorted(memories, key=_ID)
-    negative = [-(memory.score or 0.0) for memory in listed]
-    return [listed[place] for place in sorted(range(len(listed)), key=negative.__getitem__)]
-
-
-def _preferred(same: Sequence[Candidate], window: tuple[TimeRange, ...]) -> Candidate:
+def _preferred(same: Sequence[int], facts: Facts, window: tuple[TimeRange, ...]) -> int:
     """The copy that stays: the newest one from the named time, else the newest."""
+    copied = facts.at(same)
+    matches = copied.matches(window)
 
-    def preference(memory: Candidate) -> tuple[bool, float, str]:
-        in_window = any(memory.matches(each) for each in window)
-        recorded = memory.created_at.timestamp() if memory.created_at else 0.0
-        return not in_window, -recorded, memory.id
+    def preference(place: int) -> tuple[bool, float, str]:
+        moment = copied.created[place]
+        recorded = moment.timestamp() if moment else 0.0
+        return not any(matches[place]), -recorded, copied.ids[place]
 
-    return min(same, key=preference)
+    return same[min(range(len(same)), key=preference)]

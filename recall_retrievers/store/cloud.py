@@ -68,7 +68,7 @@ class CloudSearcher:
 
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
-    ) -> list[list[Hit]]:
+    ) -> list[Sequence[Hit]]:
         """The hits of each search, best first.
 
         Raises:

@@ -82,7 +82,7 @@ class LiveCollection:
 
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
-    ) -> list[list[Hit]]:
+    ) -> list[Sequence[Hit]]:
         """The answers to searches; see `Searcher.answers`.
 
         Raises:

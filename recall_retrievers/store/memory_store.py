@@ -84,11 +84,11 @@ class NarrowedStore:
     scope: Scope
     required: tuple[ScopeName, ...] = ()
 
-    def find(self, searches: Sequence[Search]) -> Sequence[list[Hit]]:
+    def find(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The memories for each search that lie in the scope."""
         return self.store.find([self._narrowed(search) for search in searches])
 
-    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Hit]]:
+    async def afind(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The same, without blocking the event loop."""
         return await self.store.afind([self._narrowed(search) for search in searches])
 

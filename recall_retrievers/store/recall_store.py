@@ -137,10 +137,9 @@ class RecallStore(Store):
         ef_search: How many candidates Chroma's graph looks at for a question, 1 to 10,000. More
             of them find more of the nearest memories, and take longer. It counts for a collection
             that this store makes, in this process or on `chroma run`; others keep theirs.
-        cache_mb: The largest cache, in megabytes of memory: a sixteenth for memories that were
-            found, the rest for vectors. In a folder, vectors are in a file and take none. Stores of
-            this process on one collection share the cache; the first one sets its size. `close`
-            frees it.
+        cache_mb: The most memory for vectors that a question compares, in megabytes. In a folder,
+            vectors are in a file and take none. Stores of this process on one collection share it;
+            the first one sets its size. `close` frees it.
         index_rows: For a collection on a server: how many rows the store may keep in memory, about
             1 KB each. A question reads the rows of its scope, and no others. The scope that was
             not asked for the longest time is dropped first.

@@ -218,7 +218,7 @@ class Store:
 
     # -- finding -----------------------------------------------------------------------------------
 
-    def find(self, searches: Sequence[Search]) -> list[list[Hit]]:
+    def find(self, searches: Sequence[Search]) -> list[Sequence[Hit]]:
         """The memories that answer each search, the best first.
 
         A semantic search scores by the cosine between question and memory, 0 to 1, negative ones
@@ -243,7 +243,7 @@ class Store:
             _note(operation, searches, found)
         return found
 
-    async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
+    async def afind(self, searches: Sequence[Search]) -> list[Sequence[Hit]]:
         """Search as `find` does, without blocking the event loop."""
         searches = self._narrowed(searches)
         live = self._opened.live or await asyncio.to_thread(self._opened.to_search)
@@ -257,7 +257,7 @@ class Store:
             _note(operation, searches, found)
         return found
 
-    def find_among(self, search: Search, ids: Sequence[str]) -> list[Hit]:
+    def find_among(self, search: Search, ids: Sequence[str]) -> Sequence[Hit]:
         """The memories with these ids that answer a search, the best first.
 
         Only they are compared, so it takes no longer in a large collection. A search by words
@@ -778,7 +778,7 @@ def _note(operation: Operation, searches: Sequence[Search], found: Sequence[Sequ
         operation.records(hit.memory for hits in found for hit in hits)
 
 
-def _nothing(searches: Sequence[Search]) -> list[list[Hit]]:
+def _nothing(searches: Sequence[Search]) -> list[Sequence[Hit]]:
     """The answers of a collection that does not exist yet; a wrong filter is wrong there, too."""
     for search in searches:
         filter_where(search.filter, timezone=search.timezone)

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from sys import intern
+from zlib import crc32
 
 from recall_retrievers.text.split_words import split_words
 
 ENDS = 500
 """Characters at the beginning and at the end of a long text; what lies between is left out."""
 
-_MARKS = 2048  # so that two words of the candidates of a question hardly share a mark
+PROFILE = 16
+"""How many numbers a profile has."""
+
+MOST_IN_PROFILE = 255
+"""The highest of them."""
+
+_FEW = 8  # words
+_LONGEST_SHORT = 200  # characters: longer texts need not be split
 
 
 class Wording:
@@ -23,12 +31,11 @@ class Wording:
         ('tea', 'at', 'four')
     """
 
-    __slots__ = ("_marks", "_words", "text")
+    __slots__ = ("_words", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._words: tuple[str, ...] | None = None
-        self._marks: int | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -38,18 +45,21 @@ class Wording:
         return self._words
 
     @property
-    def marks(self) -> int:
-        """A bit for each of its words, by the hash of the word.
+    def short(self) -> bool:
+        """Whether the text is a few words: such turns name people, and say little."""
+        return len(self.text) < _LONGEST_SHORT and len(self.words) < _FEW
 
-        A bit that only one of two texts has is a word that only this one has. So sets of words are
-        compared in a tenth of the time, and words that share a bit are counted too few.
+    @property
+    def profile(self) -> tuple[int, ...]:
+        """How many of its words fall on each of sixteen numbers, at most `MOST_IN_PROFILE`.
+
+        A word that one of two texts has alone changes one number by one. So the words of two texts
+        differ at least as much as their profiles.
         """
-        if self._marks is None:
-            marks = 0
-            for word in self.words:
-                marks |= 1 << (hash(word) % _MARKS)
-            self._marks = marks
-        return self._marks
+        counts = [0] * PROFILE
+        for word in self.words:
+            counts[crc32(word.encode("utf-8", "surrogatepass")) % PROFILE] += 1
+        return tuple(min(count, MOST_IN_PROFILE) for count in counts)
 
 
 def ends(text: str) -> str:

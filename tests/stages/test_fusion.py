@@ -1,11 +1,14 @@
 """Fusion: what holds for any arms of a search."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_retrievers.core.candidate import Candidate, Hit
-from recall_retrievers.ranking.fusion import fuse_arms
+from recall_retrievers.core.pool import Pool, arms_of
+from recall_retrievers.ranking import fusion
 
 scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.001, 50), max_size=8)
 fusions = st.sampled_from(["scores", "ranks"])
@@ -14,6 +17,11 @@ fusions = st.sampled_from(["scores", "ranks"])
 def arm(found: dict[str, float], name: str) -> list[Hit]:
     hits = [Hit(Candidate(content=i, id=i), s, {name: s}) for i, s in found.items()]
     return sorted(hits, key=lambda hit: -hit.score)
+
+
+def fuse_arms(semantic: list[list[Hit]], keyword: list[list[Hit]], **settings: Any) -> Pool:
+    arms = arms_of([*semantic, *keyword])
+    return fusion.fuse_arms(arms[: len(semantic)], arms[len(semantic) :], **settings)
 
 
 @given(scores, scores, fusions, st.floats(0, 1), st.integers(1, 20))
@@ -84,4 +92,5 @@ def test_the_floor_of_an_embedding_is_taken_off_before_similarities_are_compared
 def test_a_nearness_has_no_floor() -> None:
     near = arm({"a": 0.9, "b": 0.8}, "nearness")
 
-    assert fuse_arms([near], [], limit=5, similarity_floor=0.7) == fuse_arms([near], [], limit=5)
+    floored = fuse_arms([near], [], limit=5, similarity_floor=0.7)
+    assert [*floored] == [*fuse_arms([near], [], limit=5)]

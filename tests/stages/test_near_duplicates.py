@@ -4,14 +4,16 @@ import random
 from dataclasses import replace
 from difflib import SequenceMatcher
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.pool import facts_of
 from recall_retrievers.ranking import near_duplicates as room
-from recall_retrievers.text import wording
+from recall_retrievers.ranking.copies import copies
 from recall_retrievers.text.split_words import split_words
 from recall_retrievers.text.wording import Wording
 
@@ -96,11 +98,25 @@ def test_a_copy_is_found_among_many_that_look_like_it() -> None:
     assert near_duplicates([*texts, *texts], 0.95) == 2 * list(range(40))
 
 
-def test_words_that_share_a_mark_hide_no_repetition(monkeypatch) -> None:
-    monkeypatch.setattr(wording, "_MARKS", 2)
-    texts = [LONG, "I like tea.", LONG.replace("garden", "yard"), "i like tea"]
+@given(st.lists(_TOLD, min_size=2, max_size=5), st.sampled_from([0.8, 0.9, 0.95]))
+def test_profiles_pass_over_no_repetition(texts: list[str], threshold: float) -> None:
+    memories = [Candidate(content=text) for text in [*texts, "I like tea.", "i like tea"]]
+    facts = facts_of(memories)
+    profiles = np.array([memory.wording.profile for memory in memories], dtype=np.uint8)
+    firsts = near_duplicates([memory.content for memory in memories], threshold)
 
-    assert near_duplicates(texts, 0.95) == [0, 1, 0, 1]
+    for known in (facts, replace(facts, profiles=profiles)):
+        groups = copies(known, threshold)
+        assert sorted(groups) == [
+            [place for place, first in enumerate(firsts) if first == original]
+            for original in sorted({*firsts})
+        ]
+
+
+def test_words_said_more_often_than_a_profile_counts_hide_no_repetition() -> None:
+    laughed = ["ha " * 300 + end for end in ("", "ha ha ha ha tea")]
+
+    assert copies(facts_of([Candidate(content=text) for text in laughed]), 0.9) == [[0, 1]]
 
 
 def test_all_copies_of_a_candidate_share_its_words() -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
+from stages.test_fusion import fuse_arms
 from stages.worlds import Scripted
 from tables import table
 
@@ -17,7 +18,6 @@ from recall_retrievers.core.stage import Recall, Stage, pipeline
 from recall_retrievers.core.world import run
 from recall_retrievers.explain.explanation import explain
 from recall_retrievers.explain.rows import rows
-from recall_retrievers.ranking.fusion import fuse_arms
 from recall_retrievers.stages.filters import TimeDecay
 from recall_retrievers.stages.foreign_stages import FunctionStage
 from recall_retrievers.stages.fuse_rerank import FuseRerank
@@ -46,7 +46,7 @@ def candidates(count: int = 3) -> list[Candidate]:
     ]
     similar = [Hit(each, 0.6 - 0.1 * n) for n, each in enumerate(found)]
     worded = [Hit(each, 1.0 + n) for n, each in enumerate(found)]
-    return fuse_arms([similar], [worded], limit=10)
+    return [*fuse_arms([similar], [worded], limit=10)]
 
 
 def ranked(*stages: Stage, found: list[Candidate] | None = None) -> list[Candidate]:

@@ -1,9 +1,9 @@
 """The share of single words in the share of meaning: what they count, and for which candidates."""
 
 import pytest
+from stages.test_fusion import fuse_arms
 
 from recall_retrievers.core.candidate import Candidate, Hit
-from recall_retrievers.ranking.fusion import fuse_arms
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.store import RecallStore
 

@@ -20,6 +20,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.fields import bounds_of, event_hull, to_milliseconds
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.wanted import Wanted
+from recall_retrievers.text.wording import PROFILE
 from recall_retrievers.timeline import TimeRange
 
 NEVER = 2**62  # milliseconds; in no range
@@ -34,11 +35,15 @@ RECORD = np.dtype(
         ("event_end", "<i8"),
         ("expires", "<i8"),
         *((name, "<u8") for name in _OWNERS),
+        ("memory_type", "<u8"),  # as a number; 0 = the row has no text
+        ("author", "<u8"),
         ("length", "<u2"),  # how many words it has
         ("compared", "u1"),  # whether its vector is known; see `vectors`
+        ("short", "u1"),
+        ("profile", "u1", (PROFILE,)),  # see `Wording`
     ]
 )
-Record = tuple[int, ...]
+Record = tuple[object, ...]
 
 
 def record(row_id: str, memory: Candidate | None) -> Record:
@@ -48,19 +53,39 @@ def record(row_id: str, memory: Candidate | None) -> Record:
         row_id: The id of the row.
         memory: Its memory; None = it has no text.
     """
-    created = None if memory is None else memory.created_at
-    hull = event_hull(memory.events) if memory else {}
-    expires = None if memory is None else memory.expires_at
-    scope = memory.scope if memory else Scope()
+    if memory is None:
+        return (
+            hashed(row_id),
+            NEVER,
+            NEVER,
+            -NEVER,
+            NEVER,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            (0,) * PROFILE,
+        )
+    created, expires = memory.created_at, memory.expires_at
+    hull = event_hull(memory.events)
     return (
         hashed(row_id),
         NEVER if created is None else to_milliseconds(created),
         hull.get("event_start", NEVER),
         hull.get("event_end", -NEVER),
         NEVER if expires is None else to_milliseconds(expires),
-        *(_owner(getattr(scope, name)) for name in _OWNERS),
+        *(_owner(getattr(memory.scope, name)) for name in _OWNERS),
+        hashed(memory.memory_type),
+        hashed(memory.author),
         0,
         0,
+        memory.wording.short,
+        memory.wording.profile,
     )
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.candidate import Hit
+from recall_retrievers.core.pool import Arm, Keys, Scores, arms_of
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection, Similar
 from recall_retrievers.store.chroma.search_text import by_words
 from recall_retrievers.store.chroma.where import Where
 from recall_retrievers.store.embedding.token_vectors import unit
+from recall_retrievers.store.rows.found_rows import FoundRows
 from recall_retrievers.store.rows.neighbour_query import Graph
 from recall_retrievers.store.rows.planner import RowCounts
 from recall_retrievers.store.rows.row_index import RowIndex
@@ -25,7 +26,6 @@ from recall_retrievers.store.rows.wanted import Places, Selection, Wanted
 _FEW = 20_000  # rows: of more, the graph finds the nearest of all more quickly
 _NOT_COUNTED = RowCounts(0, 0, None, 0)
 _NOT_THERE = -1.5  # the score of a row that is gone is lower
-_ID, _SCORE = attrgetter("memory.id"), attrgetter("score")
 _MORE = 4  # times as many rows by words, where too few of them fit exactly
 
 
@@ -60,7 +60,7 @@ class _Plan:
 
 
 class Searcher:
-    """Searches one collection.
+    """Answers searches in one collection, once.
 
     Args:
         index: The collection in Chroma.
@@ -75,7 +75,7 @@ class Searcher:
 
     def answers(
         self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
-    ) -> list[list[Hit]]:
+    ) -> list[Arm]:
         """The hits of each search, best first.
 
         Args:
@@ -87,14 +87,16 @@ class Searcher:
         if searches:
             self._rows.prepare(build=bool(by_word), patient=patient)
         if not self._rows.ready:
-            return [self._in_chroma(search, vectors[search.text]) for search in searches]
+            return arms_of([self._in_chroma(each, vectors[each.text]) for each in searches])
+        scopes = [search.scope for search in searches]
+        self._found = FoundRows(self._rows.table, self._index, scopes)
         graphs = {text: Graph(self._index, x, self._threads) for text, x in vectors.items()}
         plans = self._plans(searches, graphs)
         for plan in plans:
             if plan.graph is not None and plan.begins_with_graph:
                 plan.graph.begin(plan.counts.neighbours)
         # While Chroma searches the graph, rows are compared and words looked up here.
-        answers: dict[int, list[Hit]] = {}
+        answers: dict[int, Arm] = {}
         for plan in sorted(plans, key=lambda plan: plan.begins_with_graph):
             if plan.graph is None:
                 answers[plan.place] = self._by_words(plan)
@@ -149,35 +151,32 @@ class Searcher:
 
     # -- by meaning -------------------------------------------------------------------------------
 
-    def _nearest(self, plan: _Plan, graph: Graph) -> list[Hit]:
-        hits: list[Hit] = []
+    def _nearest(self, plan: _Plan, graph: Graph) -> Arm:
+        arm = self._found.arm([])
         for route in plan.counts.routes:
             if route == "graph":
                 widest: int | None = plan.counts.neighbours
-                while widest and len(hits) < plan.search.limit:
-                    hits = self._by_graph(plan, graph.nearest(widest))
-                    widest = plan.counts.wider(widest, len(hits))
+                while widest and len(arm) < plan.search.limit:
+                    arm = self._by_graph(plan, graph.nearest(widest))
+                    widest = plan.counts.wider(widest, len(arm))
             elif route == "rows":
-                hits = self._by_rows(plan, unit(graph.vector))
+                arm = self._by_rows(plan, unit(graph.vector))
             else:
-                hits = self._index.nearest(graph.vector, plan.search, plan.where)
-            if len(hits) >= plan.search.limit:
+                arm = self._found.arm(self._index.nearest(graph.vector, plan.search, plan.where))
+            if len(arm) >= plan.search.limit:
                 break
-        return hits
+        return arm
 
-    def _by_graph(self, plan: _Plan, rows: Sequence[Similar]) -> list[Hit]:
-        places = plan.table.places_of([row_id for row_id, _ in rows])
+    def _by_graph(self, plan: _Plan, rows: Sequence[Similar]) -> Arm:
+        keys = np.array(self._found.keys([row_id for row_id, _ in rows]), dtype=np.intp)
+        cosines = np.array([cosine for _, cosine in rows])
         if plan.rows is not None:
-            fits = places < 0
-            fits[~fits] = plan.rows.holds(places[~fits])
-            rows = [row for row, fit in zip(rows, fits.tolist(), strict=True) if fit]
-            places = places[fits]
-        unknown = {place: row[0] for place, row in enumerate(rows) if places[place] < 0}
-        places = np.where(places < 0, -1 - np.arange(len(places)), places)
-        scored = [(int(place), score) for place, (_, score) in zip(places, rows, strict=True)]
-        return self._exact(scored, plan, {-1 - n: x for n, x in unknown.items()})
+            fits = keys < 0
+            fits[~fits] = plan.rows.holds(keys[~fits])
+            keys, cosines = keys[fits], cosines[fits]
+        return self._exact(keys, cosines, plan)
 
-    def _by_rows(self, plan: _Plan, vector: NDArray[np.float32]) -> list[Hit]:
+    def _by_rows(self, plan: _Plan, vector: NDArray[np.float32]) -> Arm:
         table = plan.table
         places = table.living() if plan.places is None else plan.places
         if plan.places is not None and not plan.counts.unread:
@@ -193,80 +192,75 @@ class Searcher:
             few = most < len(places)
             best = np.argpartition(-cosines, most - 1)[:most] if few else np.arange(len(places))
             ranked = best[np.argsort(-cosines[best], kind="stable")]
-            scored = list(zip(places[ranked].tolist(), cosines[ranked].tolist(), strict=True))
-            hits = self._exact(scored, plan)
-            if len(hits) >= plan.search.limit or not few:
-                return hits
+            arm = self._exact(places[ranked], cosines[ranked].astype(np.float64), plan)
+            if len(arm) >= plan.search.limit or not few:
+                return arm
             most *= 4
 
     # -- by words ---------------------------------------------------------------------------------
 
-    def _by_words(self, plan: _Plan) -> list[Hit]:
+    def _by_words(self, plan: _Plan) -> Arm:
         search, most = plan.search, plan.search.limit
         fitting, wanted = plan.rows, _wanted(search, plan.table)
         if fitting is None and wanted.limited:
             fitting = plan.table.select(wanted, None)
         while True:
-            rows = plan.table.by_words(search.text, most, fitting)
-            hits = self._exact(rows, plan)
-            if len(hits) >= search.limit or len(rows) < most:
-                return hits
-            most = round(most * max(_MORE, 1.5 * search.limit / max(len(hits), 1)))
+            places, scores = plan.table.by_words(search.text, most, fitting)
+            arm = self._exact(places, scores, plan)
+            if len(arm) >= search.limit or len(places) < most:
+                return arm
+            most = round(most * max(_MORE, 1.5 * search.limit / max(len(arm), 1)))
 
     # -- memories ---------------------------------------------------------------------------------
 
-    def _exact(
-        self,
-        rows: Sequence[tuple[int, float]],
-        plan: _Plan,
-        unknown: Mapping[int, str] | None = None,
-    ) -> list[Hit]:
-        """The memories of the rows that fit exactly, as many as the search wants.
+    def _exact(self, keys: Keys, scores: Scores, plan: _Plan) -> Arm:
+        """The rows that fit exactly, as many as the search wants.
 
-        The row index has only the hull of the events, and a filter may let too many rows through.
+        The columns decide about owner and expiry. Where a filter or a time has let too many rows
+        through, more of the rows is read; rows that may have changed are read from Chroma.
 
         Args:
-            rows: The places of rows with their scores, best first.
+            keys: Rows, best first.
+            scores: Their scores.
             plan: The plan.
-            unknown: The ids of the rows that are only in Chroma, by a place of their own.
         """
-        hits: list[Hit] = []
-        limit = plan.search.limit
-        # Where nothing is limited, only a row that the index does not have may have expired.
-        free = plan.rows is None and not unknown and self._knows_all()
-        admitted = None if free else plan.search.admitting()
-        for start in range(0, len(rows), limit):
-            part = rows[start : start + limit]
-            memories = self._memories([place for place, _ in part], plan, unknown or {})
-            found = [
-                Hit(memory, score)
-                for memory, (_, score) in zip(memories, part, strict=True)
-                if memory is not None and score >= _NOT_THERE
-            ]
-            if len({score for _, score in part}) < len(part):
-                # Equal scores are sorted by id: the order of storing differs between processes.
-                found.sort(key=_ID)
-                found.sort(key=_SCORE, reverse=True)
-            hits += found if admitted is None else [hit for hit in found if admitted(hit.memory)]
-            if len(hits) >= limit:
-                break
-        if plan.graph is None or not hits or 0 <= hits[-1].score <= hits[0].score <= 1:
-            return hits[:limit]
-        return [Hit(memory, min(max(score, 0.0), 1.0)) for memory, score, _ in hits[:limit]]
+        there, limit = scores >= _NOT_THERE, plan.search.limit
+        keys, scores = keys[there], scores[there]
+        decided = plan.where is None and not plan.search.within and not self._may_have_changed()
+        if decided and (keys >= 0).all():
+            fits = np.flatnonzero(plan.table.there(keys))
+        else:
+            fitting: list[int] = []
+            for start in range(0, len(keys), limit):
+                end = start + limit
+                places = {key: place for place, key in enumerate(keys[start:end].tolist(), start)}
+                found = [places[key] for key in self._fitting(keys[start:end], plan)]
+                fitting += sorted(found, key=scores.__getitem__, reverse=True)
+                if len(fitting) >= limit:
+                    break
+            fits = np.array(fitting, dtype=np.intp)
+        if plan.graph is not None:
+            scores = np.clip(scores, 0, 1)
+        return Arm(self._found, keys[fits[:limit]], scores[fits[:limit]])
 
-    def _memories(
-        self, places: Sequence[int], plan: _Plan, unknown: Mapping[int, str]
-    ) -> Iterator[Candidate | None]:
-        if not self._rows.follower.sees_all:  # the row may have changed
-            ids = plan.table.ids_at([place for place in places if place >= 0]) | dict(unknown)
-            there = self._index.read([ids[place] for place in places if place in ids], plan.where)
-            return iter([there.get(ids.get(place, "")) for place in places])
-        if not unknown:
-            return iter(plan.table.memories(places, plan.where))
-        fresh = self._index.read(list(unknown.values()), plan.where)
-        known = plan.table.memories([place for place in places if place >= 0], plan.where)
-        rest = iter(known)
-        return iter([next(rest) if x >= 0 else fresh.get(unknown[x]) for x in places])
+    def _fitting(self, keys: Keys, plan: _Plan) -> list[int]:
+        """The rows that fit, by id: the order of storing differs between processes."""
+        within, admitted = plan.search.within, plan.search.admitting()
+        # The ids of what is read from Chroma.
+        ids = self._found.ids(keys if self._may_have_changed() else keys[keys < 0])
+        read = self._index.read([*ids.values()], plan.where) if ids else {}
+        fresh = {key: read[x] for key, x in ids.items() if x in read}
+        self._found.memories |= {
+            key: memory for key, memory in fresh.items() if admitted is None or admitted(memory)
+        }
+        known = plan.table.fulfilling(np.setdiff1d(keys, [*ids]).astype(np.intp), plan.where)
+        facts = self._found.facts(np.append(known, [*fresh]).astype(np.intp))
+        matches = zip(facts.keys.tolist(), facts.matches(within), strict=True)
+        return [key for key, matching in matches if any(matching) or not within]
+
+    def _may_have_changed(self) -> bool:
+        """Whether a row in Chroma may be newer than here."""
+        return not self._rows.follower.sees_all
 
 
 def _wanted(search: Search, table: Table) -> Wanted:

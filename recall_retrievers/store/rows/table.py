@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -17,15 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.pool import Facts, Scores, Source
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row
+from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, from_milliseconds
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.where import Where, fulfils
 from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
 from recall_retrievers.store.rows import cells, words
 from recall_retrievers.store.rows.cache import Cache
-from recall_retrievers.store.rows.columns import RECORD, SEGMENT, Columns, record
-from recall_retrievers.store.rows.database import Database, listed
+from recall_retrievers.store.rows.columns import NEVER, RECORD, SEGMENT, Columns, record
+from recall_retrievers.store.rows.database import Database, hashed, listed
 from recall_retrievers.store.rows.tokens import coded, likeness
 from recall_retrievers.store.rows.turns import Turns
 from recall_retrievers.store.rows.vectors import Vectors
@@ -36,6 +38,7 @@ from recall_retrievers.text.stems import words as stems
 
 _RESTS_S = 60.0  # seconds until a place has another row: no search takes so long
 _PART = 1_000  # rows at once
+_NAMES = 10_000  # types and authors
 _FILTERS = 64  # whose rows are kept until a row changes
 _IN = "IN (SELECT value FROM json_each(?))"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -86,6 +89,7 @@ class Table:
         self._owner = object()  # of what is in the cache
         self._let_go = finalize(self, self._cache.clear, self._owner)
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
+        self._names: dict[int, str] = {}  # the types and authors that have these numbers
         self._bounded = folder is None
 
     def __len__(self) -> int:
@@ -202,8 +206,6 @@ class Table:
         counted["length"] = [min(length, words.MOST) for length in lengths.values()]
         self._write(connection, dict(zip(lengths, counted, strict=True)))
         self._resting += [(ended + _RESTS_S, place) for place in gone.values()]
-        for place in gone.values():
-            self._cache.forget(self._owner, place)
 
     def _write(self, connection: sqlite3.Connection, changed: Mapping[int, np.void]) -> None:
         if changed:
@@ -372,26 +374,33 @@ class Table:
             part = self.ids_at(places[start : start + _PART].tolist())
             yield [*part.values()], self._vectors.at(np.array([*part], dtype=np.intp))
 
-    def likenesses(self, ids: Sequence[str], question: TokenVectors) -> dict[str, float]:
-        """How near rows come to the tokens of a question, by their id; without those not known.
+    def likenesses(self, places: Places, question: TokenVectors) -> Scores:
+        """How near rows come to the tokens of a question; not a number where that is not known.
 
         A rare word of the question counts more than a common one.
+
+        Args:
+            places: The rows, in the order of their places.
+            question: The tokens.
         """
         with self._data.reading() as connection:
             tokens = dict(
                 connection.execute(
-                    f"SELECT id, vectors FROM row JOIN token USING (place) WHERE id {_IN}",
-                    (listed(ids),),
+                    f"SELECT place, vectors FROM token WHERE place {_IN}",
+                    (listed(places.tolist()),),
                 ).fetchall()
             )
             weights = _rarities(connection, question.words)
-        near = likeness([*tokens.values()], question.vectors, np.array(weights, dtype=np.float32))
-        return dict(zip(tokens, near.tolist(), strict=True))
+        near = np.full(len(places), np.nan)
+        near[np.searchsorted(places, [*tokens])] = likeness(
+            [*tokens.values()], question.vectors, np.array(weights, dtype=np.float32)
+        )
+        return near
 
     def by_words(
         self, text: str, limit: int, rows: Selection | None = None
-    ) -> list[tuple[int, float]]:
-        """The places of the best rows by BM25, with their scores, best first.
+    ) -> tuple[Places, Scores]:
+        """The places of the best rows by BM25, and their scores, best first.
 
         Args:
             text: The question.
@@ -410,33 +419,79 @@ class Table:
             places, scores = places[best], scores[best]
         # The order of equal rows must not depend on the order in which they came.
         order = np.lexsort((hashes[places], -scores))[:limit]
-        return list(zip(places[order].tolist(), scores[order].tolist(), strict=True))
+        return places[order], scores[order]
 
     # -- memories ---------------------------------------------------------------------------------
 
     def memories(self, places: Sequence[int], where: Where | None) -> list[Candidate | None]:
         """The memories of rows; None if one is gone, has no text, or does not fit a filter."""
-        found = self._cache.found(self._owner, places)  # a row that is gone is not in it
-        wanted = [place for place, known in found.items() if known is None or where is not None]
-        if wanted:
-            with self._data.reading() as connection:
-                rows = _rows_at(connection, wanted)
-            for place in wanted:
-                found[place] = self._fitting(place, rows.get(place), found[place], where)
-        return [found[place] for place in places]
+        rows = self._fulfilling(places, where)
+        return [self._read(rows[place]) if place in rows else None for place in places]
 
-    def _fitting(
-        self, place: int, row: Row | None, known: Candidate | None, where: Where | None
-    ) -> Candidate | None:
-        """The memory of a row that was read, where it fulfils a filter."""
-        if row is None or not fulfils(where, row[1] or "", row[2] or {}):
-            return None
-        memory = known or self._read(row)
-        if known is None and memory is not None:
-            with self._lock:
-                if self._columns["id"][place] != 0:
-                    self._cache.keep(self._owner, place, memory, len(row[1] or ""))
-        return memory
+    def fulfilling(self, places: Places, where: Where | None) -> Places:
+        """The rows among these that fulfil a filter."""
+        if where is None:
+            return places
+        return np.array([*self._fulfilling(places.tolist(), where)], dtype=np.intp)
+
+    def _fulfilling(self, places: Sequence[int], where: Where | None) -> dict[int, Row]:
+        with self._data.reading() as connection:
+            rows = _rows_at(connection, places)
+        return {
+            place: row for place, row in rows.items() if fulfils(where, row[1] or "", row[2] or {})
+        }
+
+    def there(self, places: Places) -> NDArray[np.bool_]:
+        """Whether there is a row at each place, and it has a text."""
+        with self._lock:
+            there: NDArray[np.bool_] = self._columns["memory_type"][places] != 0
+        return there
+
+    def facts_of(self, places: Places, source: Source) -> Facts:
+        """What ranking reads of rows, sorted by id, without those that are gone.
+
+        Args:
+            places: The rows.
+            source: Where their memories are read.
+        """
+        with self._data.reading() as connection:
+            found = connection.execute(
+                f"SELECT place, id, ifnull(answers, '') FROM row WHERE place {_IN}",
+                (listed(places.tolist()),),
+            ).fetchall()
+        found.sort(key=itemgetter(1))
+        at, ids, answers = zip(*found, strict=True) if found else ((), (), ())
+        with self._lock:
+            records = self._columns.at(at)
+        types, authors = records["memory_type"].tolist(), records["author"].tolist()
+        names = self._named(at, types, authors)
+        return Facts(
+            source,
+            np.array(at, dtype=np.intp),
+            ids,
+            answers,
+            [names.get(each, "") for each in types],
+            [names.get(each, "") for each in authors],
+            [*zip(*(records[name].tolist() for name in Scope.model_fields), strict=True)],
+            [None if x == NEVER else from_milliseconds(x) for x in records["created"].tolist()],
+            (records["event_start"] != NEVER).tolist(),
+            records["short"].astype(bool).tolist(),
+            records["profile"],
+        )
+
+    def _named(
+        self, places: Sequence[int], types: Sequence[int], authors: Sequence[int]
+    ) -> Mapping[int, str]:
+        """Types and authors by their number; of those not seen before, a row is read."""
+        if len(self._names) > _NAMES:
+            self._names = {}
+        pairs = dict(zip(zip(types, authors, strict=True), places, strict=True))
+        new = [place for pair, place in pairs.items() if not self._names.keys() >= {*pair}]
+        for memory in self.memories(new, None):
+            if memory is not None:
+                for name in (memory.memory_type, memory.author):
+                    self._names[hashed(name)] = name
+        return self._names
 
     def close(self) -> None:
         """Let everything go. A search that still runs raises `StoreClosedError`."""

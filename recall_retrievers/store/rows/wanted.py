@@ -49,7 +49,7 @@ class Selection:
     places: Places
 
     def holds(self, places: Places) -> NDArray[np.bool_]:
-        """Whether each of these rows fits; a row that is newer than the selection may."""
-        holds = places >= len(self.fits)
-        holds[~holds] = self.fits[places[~holds]]
-        return holds
+        """Whether each of these rows fits; a row that is newer than the selection does not."""
+        known = places < len(self.fits)
+        known[known] = self.fits[places[known]]
+        return known

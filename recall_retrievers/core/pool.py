@@ -1,0 +1,298 @@
+"""What searches find, as columns: candidates are made where somebody looks at them.
+
+A question compares some hundred memories and returns ten. So a search returns an `Arm`: keys and
+scores. What ranking reads of the memories are `Facts`. A `Pool` is a list of candidates
+that are made at the end, or for a stage that looks at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any, Protocol, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_retrievers.core.candidate import Candidate, Hit, Hits
+from recall_retrievers.core.memory import TimeMatch
+from recall_retrievers.timeline import TimeRange
+
+T = TypeVar("T")
+
+Keys = NDArray[np.intp]
+"""Memories, as numbers that only their source can read."""
+
+Scores = NDArray[np.float64]
+Finish = Callable[[int, Candidate], Candidate]
+"""What a candidate of a pool becomes, by its place there: the one with its score and its steps."""
+
+
+class Source(Protocol):
+    """Where the memories of arms are read."""
+
+    def facts(self, keys: Keys) -> Facts:
+        """What ranking reads of memories, sorted by id, without those that are gone."""
+
+    def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
+        """Memories; None where one is gone."""
+
+    def at_hand(self, keys: Keys) -> Sequence[Candidate]:
+        """Memories that need not be read; empty where others would be."""
+
+
+class Made(Sequence[T]):
+    """A list that is made as a whole where somebody looks at a part of it."""
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, place: int | slice) -> T | tuple[T, ...]:
+        return tuple(self)[place]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arm(Made[Hit]):
+    """The hits of a search, as columns; a hit is made where somebody looks at it.
+
+    Attributes:
+        source: Where its memories are read.
+        keys: The memories, best first.
+        scores: How well each answers the search.
+        measures: Their measurements, by name; see `Hit`. One that is not there is not a number.
+        looked_through: See `Hits`.
+        notes: See `Hits`.
+    """
+
+    source: Source
+    keys: Keys
+    scores: Scores
+    measures: Mapping[str, Scores] = field(default_factory=dict)
+    looked_through: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[Hit]:
+        hits = []
+        for n, memory in enumerate(self.source.candidates(self.keys)):
+            values = {name: float(column[n]) for name, column in self.measures.items()}
+            known = {name: value for name, value in values.items() if value == value}  # noqa: PLR0124 - a missing one is not a number
+            hits += [] if memory is None else [Hit(memory, float(self.scores[n]), known)]
+        if len({hit.score for hit in hits}) < len(hits):
+            # Equal scores are sorted by id: the order of storing differs between processes. A score
+            # of 0 may be a negative cosine, and these are in order.
+            hits.sort(key=lambda hit: (-hit.score, hit.id if hit.score else ""))
+        return iter(hits)
+
+
+class Found:
+    """Memories that are at hand.
+
+    Args:
+        memories: Memories whose keys are their places in this list; others have keys below 0.
+    """
+
+    def __init__(self, memories: Sequence[Candidate] = ()) -> None:
+        self.memories = dict(enumerate(memories))
+        self._keys: dict[str, int] = {}
+
+    def arm(self, hits: Sequence[Hit]) -> Arm:
+        """The hits of a search as an arm, which reads its memories here."""
+        keys = self.keys([hit.memory.id for hit in hits])
+        self.memories |= zip(keys, [hit.memory for hit in hits], strict=True)
+        names = dict.fromkeys(name for hit in hits for name in hit.measures)
+        return Arm(
+            self,
+            np.array(keys, dtype=np.intp),
+            np.array([hit.score for hit in hits], dtype=np.float64),
+            {name: _column([hit.measures.get(name, np.nan) for hit in hits]) for name in names},
+            *((hits.looked_through, hits.notes) if isinstance(hits, Hits) else ()),
+        )
+
+    def keys(self, ids: Sequence[str]) -> list[int]:
+        """The keys of memories by their ids."""
+        return [self._keys.setdefault(each, -1 - len(self._keys)) for each in ids]
+
+    def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
+        """Memories by their keys."""
+        return [self.memories.get(key) for key in keys.tolist()]
+
+    def at_hand(self, keys: Keys) -> Sequence[Candidate]:
+        """The same: none need be read."""
+        return [self.memories[key] for key in keys.tolist()]
+
+    def facts(self, keys: Keys) -> Facts:
+        """What ranking reads of memories, sorted by id."""
+        known = zip(self.candidates(keys), keys.tolist(), strict=True)
+        there = sorted([(x.id, key, x) for x, key in known if x is not None])
+        memories, sorted_keys = [x for *_, x in there], [key for _, key, _ in there]
+        return replace(facts_of(memories), source=self, keys=np.array(sorted_keys, dtype=np.intp))
+
+
+def arms_of(answers: Sequence[Sequence[Hit]]) -> list[Arm]:
+    """The answers to searches as arms that read their memories in one place."""
+    arms = [each for each in answers if isinstance(each, Arm)]
+    if len(arms) == len(answers) and len({id(arm.source) for arm in arms}) <= 1:
+        return arms
+    found = Found()
+    return [found.arm(each if isinstance(each, list) else [*each]) for each in answers]
+
+
+def keys_of(arms: Sequence[Arm]) -> Keys:
+    """The memories of arms, each of them once."""
+    return np.unique(np.concatenate([np.empty(0, np.intp), *(arm.keys for arm in arms)]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """What ranking reads of memories, each as a column.
+
+    Attributes:
+        source: Where the memories are read.
+        keys: Their keys there.
+        ids: Their ids.
+        turns_before: The id of the turn that each answers.
+        memory_types: Their types.
+        authors: Who said them.
+        owners: Their scope, as something to compare: the user, the agent, the session, the
+            workspace.
+        created: When they were recorded.
+        with_events: Whether their text names a time.
+        short: Whether they are a few words.
+        profiles: Their words as numbers; see `Wording.profile`. None = not known.
+    """
+
+    source: Source
+    keys: Keys
+    ids: Sequence[str]
+    turns_before: Sequence[str]
+    memory_types: Sequence[str]
+    authors: Sequence[str]
+    owners: Sequence[tuple[Hashable, ...]]
+    created: Sequence[datetime | None]
+    with_events: Sequence[bool]
+    short: Sequence[bool]
+    profiles: NDArray[np.uint8] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def at(self, places: Sequence[int]) -> Facts:
+        """The columns of some of the memories, in this order."""
+        order, columns = [*places], {each.name: getattr(self, each.name) for each in fields(self)}
+        del columns["source"]
+        return replace(self, **{name: _part(column, order) for name, column in columns.items()})
+
+    def candidates(self, places: Sequence[int]) -> Sequence[Candidate | None]:
+        """Some of the memories themselves; None where one is gone."""
+        return self.source.candidates(self.keys[[*places]])
+
+    def matches(self, ranges: Sequence[TimeRange]) -> list[list[TimeMatch | None]]:
+        """Which time of each memory lies in each of the ranges; see `Dated.matches`."""
+        named = [n for n, events in enumerate(self.with_events) if events] if ranges else []
+        events = dict(zip(named, self.candidates(named), strict=True))
+        return [
+            [known.matches(each) for each in ranges]
+            if (known := events.get(n)) is not None
+            else ["recorded" if moment and each.contains(moment) else None for each in ranges]
+            for n, moment in enumerate(self.created)
+        ]
+
+
+def facts_of(memories: Sequence[Candidate]) -> Facts:
+    """What ranking reads of memories that are at hand."""
+    return Facts(
+        Found(memories),
+        np.arange(len(memories)),
+        [each.id for each in memories],
+        [each.turn_before for each in memories],
+        [each.memory_type for each in memories],
+        [each.author for each in memories],
+        # To hash scopes takes three times as long.
+        [tuple(vars(each.scope).values()) for each in memories],
+        [each.created_at for each in memories],
+        [bool(each.events) for each in memories],
+        [each.memory_type == "conversation" and each.wording.short for each in memories],
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool(Made[Candidate]):
+    """Candidates, best first, that are made where somebody looks at them.
+
+    Attributes:
+        facts: What ranking reads of them.
+        scores: Their scores.
+        finish: Makes a candidate of a memory.
+        measures: Their measurements, by name; see `Arm`.
+    """
+
+    facts: Facts
+    scores: Sequence[float | None]
+    finish: Finish
+    measures: Mapping[str, Scores] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, memories: Sequence[Candidate]) -> Self:
+        """Candidates that are made already."""
+        scores = [memory.score for memory in memories]
+        return cls(facts_of(memories), scores, lambda _, memory: memory)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.made())
+
+    @property
+    def seen(self) -> Sequence[Candidate]:
+        """The candidates where they are at hand, with earlier steps; else none have any."""
+        return self.facts.source.at_hand(self.facts.keys)
+
+    def at(self, places: Sequence[int]) -> Pool:
+        """Some of the candidates, in this order."""
+        finish = self.finish
+        return Pool(
+            self.facts.at(places),
+            [self.scores[place] for place in places],
+            lambda place, memory: finish(places[place], memory),
+            {name: values[[*places]] for name, values in self.measures.items()},
+        )
+
+    def then(self, scores: Sequence[float | None], finish: Finish) -> Pool:
+        """The candidates with new scores, and with what else is then done to each."""
+        first = self.finish
+        return replace(
+            self, scores=scores, finish=lambda place, memory: finish(place, first(place, memory))
+        )
+
+    def names(self) -> list[str]:
+        """Their ids; a candidate without an id is named by its text."""
+        if all(self.facts.ids):
+            return [*self.facts.ids]
+        return [memory.id or memory.content for memory in self]
+
+    def made(self) -> tuple[Candidate, ...]:
+        """The candidates themselves, without those that were deleted meanwhile."""
+        memories = self.facts.candidates(range(len(self)))
+        return tuple(
+            self.finish(place, memory)
+            for place, memory in enumerate(memories)
+            if memory is not None
+        )
+
+
+def _part(column: Sequence[object] | NDArray[Any] | None, places: list[int]) -> Any:
+    if column is None or isinstance(column, np.ndarray):
+        return None if column is None else column[places]
+    return [column[place] for place in places]
+
+
+def _column(values: Sequence[float]) -> Scores:
+    return np.array(values, dtype=np.float64)

@@ -1,0 +1,110 @@
+"""What a search found: columns say what the memories say, which are read where somebody looks."""
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from store.kit import NOON, SmallEmbedding
+
+from langchain_recall import RecallRetriever
+from recall_retrievers.core.pool import Arm, arms_of, facts_of
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.ranking.fusion import fuse_arms
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows import table
+from recall_retrievers.timeline import TimeRange
+
+MARCH = TimeRange(NOON - timedelta(days=9), NOON + timedelta(days=9), "month")
+TEA = Search("tea", 5, in_columns=True)
+WORDS = replace(TEA, method="keyword")
+
+
+@pytest.fixture
+def store() -> Iterator[RecallStore]:
+    with RecallStore(embedding=SmallEmbedding(), clock=lambda: NOON) as opened:
+        opened.add(
+            [
+                {"id": "b", "content": "Any tea?", "author": "Ann", "memory_type": "conversation"},
+                {"id": "a", "content": "Tea, and a cake that " + "we " * 300, "author": "user"},
+                {
+                    "id": "c",
+                    "content": "Tea at four.",
+                    "memory_type": "conversation",
+                    "turn_before": "b",
+                    "events": [MARCH],
+                    "created_at": NOON - timedelta(days=400),
+                    "scope": {"user_id": "bob", "session_id": "x"},
+                },
+            ]
+        )
+        yield opened
+
+
+def found(store: RecallStore, *searches: Search) -> list[Arm]:
+    return arms_of(store.find(searches))
+
+
+def test_the_columns_of_rows_say_what_their_memories_say(store: RecallStore) -> None:
+    [arm, _] = found(store, TEA, WORDS)
+    rows = arm.source.facts(np.unique(arm.keys))
+    memories = [memory for memory in rows.candidates(range(3)) if memory is not None]
+    read = facts_of(memories)
+
+    assert rows.ids == ("a", "b", "c")
+    named = {each.name for each in fields(rows)} - {"source", "keys", "owners", "profiles"}
+    assert all([*getattr(rows, name)] == [*getattr(read, name)] for name in named)
+    assert rows.profiles is not None
+    assert rows.profiles.tolist() == [[*each.wording.profile] for each in memories]
+    assert [bool(any(owner)) for owner in rows.owners] == [False, False, True]
+    assert rows.matches([MARCH]) == [["recorded"], ["recorded"], ["event"]]
+
+
+def test_hits_come_as_columns_only_where_that_is_asked_for(store: RecallStore) -> None:
+    plain, columns = store.find([replace(TEA, in_columns=False), TEA])
+
+    assert isinstance(plain, list)
+    assert isinstance(columns, Arm)
+    assert [*columns] == plain
+    assert columns[0] == plain[0]
+    assert [hit.score for hit in plain] == sorted([hit.score for hit in plain], reverse=True)
+
+
+def test_a_memory_that_is_deleted_meanwhile_is_left_out(store: RecallStore) -> None:
+    semantic, keyword = found(store, TEA, WORDS)
+    store.delete(["c"])
+
+    assert {hit.id for hit in semantic} == {"a", "b"}
+    assert {memory.id for memory in fuse_arms([semantic], [keyword], limit=5)} == {"a", "b"}
+
+
+def test_owners_are_compared_as_they_are_before_a_memory_is_shown(
+    store: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table.Table, "select", lambda rows, *_: rows_of(rows))
+    bobs = replace(TEA, scope=Scope(user_id="bob"))
+
+    assert [hit.id for hit in found(store, bobs)[0]] == ["c"]
+
+
+def rows_of(rows: table.Table) -> table.Selection:
+    """All rows, as where the numbers of two owners are equal."""
+    places = rows.living()
+    return table.Selection(np.ones(places.max() + 1, dtype=np.bool_), places)
+
+
+def test_a_stage_that_looks_at_candidates_gets_a_tuple_of_them(store: RecallStore) -> None:
+    seen = []
+
+    def look(memories, query):
+        seen.extend(memories)
+        return memories
+
+    retriever = RecallRetriever(store=store, stages=[look], k=2)
+    recall = retriever.recall_without_model("tea")
+
+    assert isinstance(recall.memories, tuple)
+    assert {memory.id for memory in seen} == {"a", "b", "c"}
+    assert all(memory.steps for memory in seen)
