@@ -3,6 +3,8 @@
 import random
 from dataclasses import replace
 from difflib import SequenceMatcher
+from itertools import product
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -114,9 +116,12 @@ def test_profiles_pass_over_no_repetition(texts: list[str], threshold: float) ->
 
 
 def test_words_said_more_often_than_a_profile_counts_hide_no_repetition() -> None:
-    laughed = ["ha " * 300 + end for end in ("", "ha ha ha ha tea")]
+    words = ["".join(letters) for letters in product("bcdfghjk", repeat=3)]
+    [*one], [*other] = ([x for x in words if crc32(x.encode()) % 16 == n][:30] for n in (2, 5))
+    texts = [" ".join(["a"] * 270 + ending) for ending in (one, other)]
 
-    assert copies(facts_of([Candidate(content=text) for text in laughed]), 0.9) == [[0, 1]]
+    assert Wording(texts[0]).profile.count(30) == 1
+    assert copies(facts_of([Candidate(content=text) for text in texts]), 0.9) == [[0, 1]]
 
 
 def test_all_copies_of_a_candidate_share_its_words() -> None:
