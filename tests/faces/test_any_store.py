@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face
+from faces.adapters import Face, both, once
 from faces.conftest import NOW
 from faces.other_stores import (
     ANN,
@@ -123,26 +123,7 @@ def test_the_right_memories_come_back(
     assert sorted(found) == sorted(case.expected)
 
 
-@table("case", CASES, ids=lambda case: case.name)
-def test_every_store_gives_the_same_memories_in_both_faces(
-    filled: Callable[[str, Face], Any], case: Case
-) -> None:
-    settings = {"timestamp": NOW, "timezone": "UTC", **case.settings}
-    answers = [
-        [
-            each.id
-            for each in face.ask(
-                face.RecallRetriever(store=filled("in memory", face), **settings),
-                case.question,
-                **case.options,
-            )
-        ]
-        for face in FACES
-    ]
-
-    assert all(answer == answers[0] for answer in answers)
-
-
+@once
 def test_results_keep_what_they_were_and_say_how_their_score_came_about(
     opened: Open, face: Face
 ) -> None:
@@ -160,6 +141,7 @@ def test_results_keep_what_they_were_and_say_how_their_score_came_about(
     assert "in words" not in str(face.explain_text(once))
 
 
+@once
 def test_a_store_without_words_says_so_in_the_trace(opened: Open, face: Face) -> None:
     store = opened()
     hybrid = face.ask(face.RecallRetriever(store=store), "dentist")
@@ -173,6 +155,7 @@ def test_a_store_without_words_says_so_in_the_trace(opened: Open, face: Face) ->
         face.ask(face.RecallRetriever(store=store, method="keyword"), "dentist")
 
 
+@once
 def test_words_weigh_among_what_was_found_by_meaning(opened: Open, face: Face) -> None:
     near = [f"{'the ' * number}dentist of the town" for number in range(1, 9)]
     told = [*near, "the dentist of the town, the one in Quux and no other, and the big house there"]
@@ -186,6 +169,7 @@ def test_words_weigh_among_what_was_found_by_meaning(opened: Open, face: Face) -
     assert by_meaning.id != "8"
 
 
+@both
 def test_distances_are_ranks_and_can_be_made_similarities(opened: Open, face: Face) -> None:
     store = opened("faiss")
     asked = "Green tea is what Ann drinks in the morning."
@@ -201,6 +185,7 @@ def test_distances_are_ranks_and_can_be_made_similarities(opened: Open, face: Fa
         face.ask(face.RecallRetriever(store=store, threshold_score=0.9), asked)
 
 
+@once
 @pytest.mark.parametrize(
     "settings",
     [ANN, {"filter": {"user_id": "ann"}}, {"time_range": ("2024-03-05", "2024-03-06")}],

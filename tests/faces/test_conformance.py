@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face
+from faces.adapters import FACES, Face, both, once
 from faces.conftest import NOW
-from matplotlib.figure import Figure
 from tables import table
 
 from recall_retrievers.store import RecallStore
@@ -127,25 +126,18 @@ CASES = [
 
 
 @table("case", CASES, ids=lambda case: case.name)
-def test_the_right_memories_come_back_in_order(store: RecallStore, face: Face, case: Case) -> None:
-    retriever = face.RecallRetriever(store=store, **{"timestamp": NOW, **case.settings})
-
-    found = face.ask(retriever, case.question, **case.options)
-
-    assert [each.id for each in found] == case.expected
-
-
-@table("case", CASES, ids=lambda case: case.name)
-def test_both_faces_say_the_same(store: RecallStore, case: Case) -> None:
+def test_the_right_memories_come_back_in_order_and_alike(store: RecallStore, case: Case) -> None:
     settings = {"timestamp": NOW, "timezone": "UTC", **case.settings}
     answers = [
         each.ask(each.RecallRetriever(store=store, **settings), case.question, **case.options)
         for each in FACES
     ]
 
+    assert [each.id for each in answers[0]] == case.expected
     assert all(answer == answers[0] for answer in answers)
 
 
+@once
 def test_every_result_says_how_its_score_came_about(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=6)
 
@@ -184,6 +176,7 @@ def test_results_carry_what_the_memory_is(store: RecallStore, face: Face) -> Non
     }
 
 
+@once
 def test_the_embedding_sees_the_question_without_its_words_of_time(
     store: RecallStore, face: Face, words: Any
 ) -> None:
@@ -192,20 +185,7 @@ def test_the_embedding_sees_the_question_without_its_words_of_time(
     assert words.queries == ["the dentist"]
 
 
-def test_a_question_about_a_person_finds_what_they_said(face: Face, words: Any) -> None:
-    with RecallStore(embedding=words) as store:
-        store.add(
-            [
-                {"id": "ann", "content": "I adopted a cat.", "author": "Ann"},
-                {"id": "bob", "content": "I adopted a dog.", "author": "Bob"},
-                {"id": "role", "content": "I adopted a fish.", "author": "user"},
-            ]
-        )
-        found = face.ask(face.RecallRetriever(store=store, k=1), "What has Bob adopted, user?")
-
-    assert [(each.id, each.content) for each in found] == [("bob", "I adopted a dog.")]
-
-
+@both
 def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC")
 
@@ -217,24 +197,7 @@ def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: 
     assert "Ann is afraid of the dentist." in shown
 
 
-def test_an_explanation_shows_itself_in_a_notebook_and_as_pictures(
-    store: RecallStore, face: Face
-) -> None:
-    retriever = face.RecallRetriever(store=store, timestamp=NOW, scope={"user_id": "ann"})
-    found = face.ask(retriever, "the dentist last Tuesday")
-
-    explained = face.explained(found)
-
-    page = explained._repr_html_()
-    assert page.count("<tr") == 1 + len(found)
-    assert all(said in page for said in ("by meaning", "by words", "x 0.5 conversation"))
-    scores, times = (
-        explained.plot_scores(Figure().subplots()),
-        explained.plot_timeline(Figure().subplots()),
-    )
-    assert len(scores.get_yticklabels()) == len(times.get_yticklabels()) == len(found)
-
-
+@once
 def test_copies_of_a_text_come_back_once_and_are_named(face: Face, words: Any) -> None:
     with RecallStore(embedding=words) as store:
         january, february = store.add(
@@ -253,6 +216,7 @@ def test_copies_of_a_text_come_back_once_and_are_named(face: Face, words: Any) -
     assert [each.id for each in asked_about] == [january]
 
 
+@once
 def test_k_memories_come_back_where_there_are_k(face: Face, words: Any) -> None:
     with RecallStore(embedding=words) as store:
         store.add(["I paid the rent."] * 300 + [f"the rent of month {n}" for n in range(8)])

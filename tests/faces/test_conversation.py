@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face
+from faces.adapters import Face, once
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
@@ -49,7 +49,7 @@ def test_a_message_has_its_own_id_name_and_time(words: Any) -> None:
     assert (kept.author, kept.created_at.isoformat()) == ("Ann", "2024-03-12T15:20:00+00:00")
 
 
-@pytest.mark.parametrize("face", FACES, ids=str)
+@once
 def test_an_answer_is_found_by_its_question(face: Face, words: Any) -> None:
     told = {"role": "user", "content": "I saw a tabby in the street once.", "id": "other"}
     with RecallStore(embedding=words) as store:
@@ -62,7 +62,7 @@ def test_an_answer_is_found_by_its_question(face: Face, words: Any) -> None:
     assert found[0].content == "Three of them, all tabby."
 
 
-@pytest.mark.parametrize("face", FACES, ids=str)
+@once
 def test_whom_the_question_names_and_who_only_answered(face: Face, words: Any) -> None:
     said = [("Ann", "Tea is what I drink."), ("Bob", "Tea is what I drink.")]
     chat = [("assistant", "Tea it is."), ("user", "Tea it is.")]
@@ -79,7 +79,7 @@ def test_whom_the_question_names_and_who_only_answered(face: Face, words: Any) -
     assert "said by Bob" in face.explain_text(anns)
 
 
-@pytest.mark.parametrize("face", FACES, ids=str)
+@once
 def test_the_search_can_be_set(face: Face, words: Any) -> None:
     texts = {
         "a": "I like green tea with lemon and a little ginger in the afternoon when it rains",

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-from faces.adapters import FACES, Face
+from faces.adapters import Face, both, once
 from langchain_core.documents import Document
 from llama_index.core.schema import TextNode
 
@@ -13,7 +12,7 @@ NOW = "2024-05-02T09:00:00Z"
 RECORDED = "2024-03-20T18:30:00Z"
 
 
-@pytest.mark.parametrize("face", FACES, ids=str)
+@once
 def test_what_was_met_two_weeks_ago_is_found_by_early_march(face: Face, words: Any) -> None:
     with RecallStore(embedding=words) as store:
         store.add(
@@ -33,7 +32,7 @@ def test_what_was_met_two_weeks_ago_is_found_by_early_march(face: Face, words: A
     assert [each.id for each in only] == ["anna"]
 
 
-@pytest.mark.parametrize("face", FACES, ids=str)
+@both
 def test_objects_of_the_framework_are_read_too(face: Face, words: Any) -> None:
     text, metadata = "We met Anna two weeks ago.", {"created_at": RECORDED}
     with RecallStore(embedding=words) as store:

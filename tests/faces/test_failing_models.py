@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-import re
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM, document, node
+from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM, document, node, once
 from faces.slow_models import GIVEN, all_judged
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage
@@ -36,6 +35,7 @@ def down() -> None:
     raise ConnectionError("the model is down")
 
 
+@once
 @pytest.mark.parametrize("stage", ["SemanticRank", "RerankMemory"])
 def test_a_window_that_fails_costs_itself_alone(face: Face, stage: str) -> None:
     model = face.model(failing_on("said 2.", down))  # the second of three windows
@@ -58,6 +58,7 @@ def test_a_window_that_fails_costs_itself_alone(face: Face, stage: str) -> None:
     )
 
 
+@once
 def test_of_a_text_the_part_that_fails_is_told_plainly(face: Face) -> None:
     model = face.model(failing_on("said 3.", down))
     given = [Found(each.id, each.content + " word" * 60, each.score, {}) for each in GIVEN]
@@ -119,19 +120,6 @@ def _comparable(answers: list[list[Found]]) -> list[list[Any]]:
     ]
 
 
-def test_what_a_model_cost_stands_in_the_trace(face: Face) -> None:
-    stage = face.SemanticRank(llm=face.model(all_judged), window=2)
-
-    [first, *_] = face.refine(stage, GIVEN, "the dentist")
-    [plain, *_] = face.refine(face.SemanticRank(), GIVEN, "the dentist")
-
-    assert re.fullmatch(
-        r"SemanticRank: 3 calls, about \d{3,4} tokens in, \d{2,4} out, \d+ ms",
-        first.metadata["recall_usage"],
-    )
-    assert "recall_usage" not in plain.metadata
-
-
 class ToolCallingChat(ScriptedChat):
     """A LangChain model that answers with a tool call and no text."""
 
@@ -182,22 +170,7 @@ def test_nodes_of_a_text_show_a_prompt_the_text_alone() -> None:
     assert told.score == 0.9
 
 
-def test_a_type_error_of_a_model_costs_its_answer_and_is_logged(
-    face: Face, caplog: pytest.LogCaptureFixture
-) -> None:
-    def confused() -> None:
-        raise TypeError("the dentist's secret")
-
-    model = face.model(failing_on("", confused))
-
-    found = face.refine(face.SemanticRank(llm=model), GIVEN, "the dentist")
-
-    assert len(found) == len(GIVEN)
-    assert found[0].metadata["recall_degraded"] == "SemanticRank: TypeError: the dentist's secret"
-    logged = [each.getMessage() for each in caplog.records if each.name.startswith("recall")]
-    assert logged == ["SemanticRank: a call failed with TypeError"]
-
-
+@once
 def test_a_type_error_of_ours_reaches_the_user(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any, **__: Any) -> Any:
         raise TypeError("a bug of ours")

@@ -10,7 +10,7 @@ from typing import Any
 import chromadb
 import pytest
 from conftest import WordsEmbedding
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, both, once
 from faces.conftest import MEMORIES, NOW
 from faces.other_stores import open_store, rows
 from tables import table
@@ -54,6 +54,7 @@ def given(forged: dict[str, Any]) -> list[Found]:
     ]
 
 
+@both
 def test_explain_citations_and_originals_show_none_of_it(face: Face) -> None:
     forged = given(FORGED)
 
@@ -62,6 +63,7 @@ def test_explain_citations_and_originals_show_none_of_it(face: Face) -> None:
     assert face.explain_text(forged) == face.explain_text(given({}))
 
 
+@both
 @table("name", ["FuseRerank", "TimeDecay", "HybridRank", "RelevanceRank"])
 def test_no_stage_reads_it(face: Face, name: str) -> None:
     stage = getattr(face, name)
@@ -72,14 +74,7 @@ def test_no_stage_reads_it(face: Face, name: str) -> None:
     assert "forged" not in str(found)
 
 
-def test_a_model_that_fails_leaves_it_out_too(face: Face) -> None:
-    found = face.refine(face.SemanticRank(llm=face.model("No.")), given(FORGED), "the dentist")
-
-    keys = {"memory_type", "recall_degraded", "recall_usage", "recall_trace"}
-    assert [set(each.metadata) for each in found] == [keys] * 3
-    assert "forged" not in str(found)
-
-
+@both
 def test_a_trace_of_ours_goes_through_copies_and_not_through_json(
     store: RecallStore, face: Face
 ) -> None:
@@ -96,6 +91,7 @@ def test_a_trace_of_ours_goes_through_copies_and_not_through_json(
     assert face.kept(Found(told.id, told.content, told.score, read)) == []
 
 
+@both
 def test_what_was_recalled_is_stored_again_without_its_trace(
     own_store: RecallStore, face: Face
 ) -> None:
@@ -112,6 +108,7 @@ def test_what_was_recalled_is_stored_again_without_its_trace(
     assert stored.metadata == {"topic": "health"}
 
 
+@once
 def test_over_another_store_it_ranks_nothing(face: Face) -> None:
     spam = {"id": "spam", "content": "Buy now!"}
     forged = {**FORGED, "relevance_score": 1.0}
@@ -131,6 +128,7 @@ def test_over_another_store_it_ranks_nothing(face: Face) -> None:
 # -- traces of a user's own stage, and scores that are none ----------------------------------------
 
 
+@once
 @table("name", ["FuseRerank", "TimeDecay", "HybridRank"])
 def test_half_a_trace_of_ones_own_is_no_error(store: RecallStore, face: Face, name: str) -> None:
     halves: list[dict[str, Any]] = [
@@ -150,18 +148,7 @@ def test_half_a_trace_of_ones_own_is_no_error(store: RecallStore, face: Face, na
     assert face.explain_text(found)
 
 
-@table("score", [math.nan, math.inf, -math.inf])
-def test_a_score_that_is_no_finite_number_counts_as_absent(face: Face, score: float) -> None:
-    stage = face.FuseRerank(fuse_score_threshold=0)
-    unscored, odd = (
-        [replace(each, score=None if each.id == "b" else each.score) for each in given({})],
-        [replace(each, score=score if each.id == "b" else each.score) for each in given({})],
-    )
-
-    assert face.refine(stage, odd, "the dentist") == face.refine(stage, unscored, "the dentist")
-    assert len(face.refine(stage, odd, "the dentist")) == 3
-
-
+@once
 @table("score", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_no_finite_number_is_replaced_by_one_for_the_place(
     face: Face, score: float
@@ -192,6 +179,7 @@ def test_the_store_refuses_metadata_in_which_results_say_how_they_were_found(
     assert own_store.count() == before
 
 
+@once
 def test_rows_of_others_lose_it_on_the_way_in(face: Face) -> None:
     client = chromadb.EphemeralClient()
     collection = client.create_collection("of-others", embedding_function=None)

@@ -3,7 +3,7 @@
 import re
 
 from conftest import WordsEmbedding
-from faces.adapters import Face
+from faces.adapters import Face, once
 from stages.injections import INJECTIONS, Injection
 from tables import table
 
@@ -14,6 +14,7 @@ MOVED = "The dentist moved to Elm Street."
 COMMANDS = [each for each in INJECTIONS if re.search("bob|delete|search|DROP|系统", each.text)]
 
 
+@once
 @table("injection", COMMANDS, ids=lambda injection: injection.text)
 def test_no_scope_is_widened_and_nothing_is_deleted(
     words: WordsEmbedding, face: Face, injection: Injection

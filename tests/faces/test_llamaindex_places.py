@@ -25,6 +25,7 @@ from llama_index.core.question_gen import LLMQuestionGenerator
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import QueryEngineTool
+from tables import table
 from test_house import STAGES
 
 import llamaindex_recall as recall
@@ -215,14 +216,13 @@ def test_behind_any_retriever_the_time_is_understood_once(is_async: bool, cost: 
     assert cost.readings == [QUESTION]
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("name", STAGES)
-def test_each_stage_alone_in_a_query_engine(name: str, is_async: bool, retriever: Any) -> None:
+@table("name", STAGES)
+def test_each_stage_alone_in_a_query_engine(name: str, retriever: Any) -> None:
     stage = getattr(recall, name)()
     llm = ScriptedLLM(replies=[ANSWER])
     engine = RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=[stage])
 
-    assert asked(engine, is_async)
+    assert asked(engine, is_async=False)
     assert "The dentist put a filling in my tooth." in llm.prompts[0]
 
 

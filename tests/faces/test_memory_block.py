@@ -1,7 +1,6 @@
 """RecallMemoryBlock in LlamaIndex's memory: what is recalled, what is kept, what goes wrong."""
 
 import asyncio
-import random
 from typing import Any
 
 import pytest
@@ -285,19 +284,3 @@ async def test_too_long_it_leaves_out_the_last_first(store: RecallStore) -> None
     assert '<memory number="1"' in str(shorter)
     assert whole.count("<memory ") > str(shorter).count("<memory ") >= 1
     assert await block.atruncate(whole, 10_000) is None
-
-
-async def test_two_users_never_see_each_others_memories(store: RecallStore) -> None:
-    """A thousand questions in a random order, many at once, of one block for each."""
-    blocks = {user: remembering(store, user) for user in ("ann", "bob")}
-    order = random.Random(7).choices(["ann", "bob"], k=1000)
-
-    async def ask(number: int, user: str) -> str:
-        return await blocks[user].aget([told(f"Who is the dentist? {number % 50}")])
-
-    async def ask_all() -> list[str]:
-        return await asyncio.gather(*(ask(n, user) for n, user in enumerate(order)))
-
-    for user, text in zip(order, await ask_all(), strict=True):
-        assert ("Dr. Lee" in text) == (user == "bob")
-        assert ("Elm Street" in text) == (user == "ann")

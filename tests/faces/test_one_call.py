@@ -3,12 +3,10 @@
 import json
 from typing import Any
 
-import pytest
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, once
 from faces.conftest import NOW
 from tables import table
 
-from recall_retrievers.core.errors import SettingsError
 from recall_retrievers.store import RecallStore
 
 REPLY = json.dumps({"points": [{"text": "Ann is afraid of the dentist.", "memories": [1]}]})
@@ -35,6 +33,7 @@ def test_candidates_are_filtered_ranked_and_cut(store: RecallStore, face: Face) 
     assert reflection is None
 
 
+@once
 def test_by_default_time_and_kind_are_weighed(store: RecallStore, face: Face) -> None:
     config = face.RecallConfig(source=store, max_results=1)
     options = {"timestamp": NOW, "scope": {"user_id": "bob"}}
@@ -43,6 +42,7 @@ def test_by_default_time_and_kind_are_weighed(store: RecallStore, face: Face) ->
     assert [e.id for e in recall(face, "dentist", config, **options)[0]] == ["bob"]
 
 
+@once
 @table("method", ["semantic", "keyword", "hybrid"])
 def test_the_method_is_handed_on(store: RecallStore, face: Face, method: str) -> None:
     config = face.RecallConfig(source=store, retrieval_method=method, max_results=3)
@@ -53,6 +53,7 @@ def test_the_method_is_handed_on(store: RecallStore, face: Face, method: str) ->
     assert ("recall_similarity" in found[0].metadata) == (method != "keyword")
 
 
+@once
 def test_without_a_model_the_first_sentences_are_the_reflection(
     store: RecallStore, face: Face
 ) -> None:
@@ -66,6 +67,7 @@ def test_without_a_model_the_first_sentences_are_the_reflection(
     )
 
 
+@once
 def test_a_reflection_is_verified_and_stored(own_store: RecallStore, face: Face) -> None:
     reflector = face.Reflect(llm=face.model(REPLY.replace("Ann is afraid", "She is afraid")))
     config = face.RecallConfig(
@@ -81,19 +83,10 @@ def test_a_reflection_is_verified_and_stored(own_store: RecallStore, face: Face)
     assert reflector.store_reflections is False
 
 
+@once
 def test_nothing_found_is_an_empty_list_and_no_reflection(store: RecallStore, face: Face) -> None:
     config = face.RecallConfig(source=store, generate_reflection=True)
 
     found, reflection = recall(face, "dentist", config, scope={"user_id": "nobody"})
 
     assert (found, reflection) == ([], None)
-
-
-@table(
-    "wrong", [{"max_results": 0}, {"max_candidates": 0}, {"retrieval_method": "x"}, {"limit": 3}]
-)
-def test_settings_without_sense_are_refused(
-    store: RecallStore, face: Face, wrong: dict[str, Any]
-) -> None:
-    with pytest.raises(SettingsError):
-        face.RecallConfig(source=store, **wrong)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, once
 from faces.conftest import NOW
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
@@ -78,6 +78,7 @@ SOURCES: dict[str, Callable[[], Any]] = {
 }
 
 
+@once
 @table("name", SOURCES)
 def test_it_joins_the_memories_from_wherever_it_is(
     store: RecallStore, face: Face, name: str
@@ -100,6 +101,7 @@ def test_it_joins_the_memories_from_wherever_it_is(
     assert "of the messages: no memory yet" in face.explain_text(found)
 
 
+@once
 @table("name", SOURCES)
 def test_it_alters_nothing(face: Face, name: str) -> None:
     source = SOURCES[name]()
@@ -113,6 +115,7 @@ def test_it_alters_nothing(face: Face, name: str) -> None:
     assert face.refine(stage, [], "x") == []
 
 
+@once
 @table(
     ("settings", "expected"),
     [
@@ -135,6 +138,7 @@ def test_which_messages(face: Face, settings: dict[str, Any], expected: list[str
     assert messages == before
 
 
+@once
 def test_who_said_it_names_the_target_too(face: Face) -> None:
     named = [
         {**row, "name": name} for row, name in zip(plain(), ["Ann", "", "Bob", ""], strict=True)
@@ -145,6 +149,7 @@ def test_who_said_it_names_the_target_too(face: Face) -> None:
     assert [each.content for each in read] == ["Bob is late too."]
 
 
+@once
 def test_what_is_no_turn_does_not_count(face: Face) -> None:
     messages = [("user", "Hello."), ("tool", "42"), ("system", "Be kind.")]
 
@@ -153,12 +158,14 @@ def test_what_is_no_turn_does_not_count(face: Face) -> None:
     assert [each.content for each in read] == ["Hello."]
 
 
+@once
 def test_without_times_the_order_stays(face: Face) -> None:
     messages = [("user", "one"), ("user", "two"), {"content": "three", "created_at": "2020-01-01"}]
 
     assert [m.content for m in face.ReadMessage().read(messages)] == ["one", "two", "three"]
 
 
+@once
 def test_the_messages_of_the_call(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(
         store=store, k=1, stages=[face.ReadMessage()], scope={"user_id": "ann"}
@@ -180,6 +187,7 @@ def test_the_messages_of_the_call(store: RecallStore, face: Face) -> None:
     assert face.ask(retriever, "Who is afraid of the dentist?") == found[:1]
 
 
+@once
 def test_what_is_stored_already_is_not_said_twice(face: Face, words: Any) -> None:
     """A turn has the id in the answer that `add_conversation` gives it."""
     said = plain()[:1]
@@ -190,6 +198,7 @@ def test_what_is_stored_already_is_not_said_twice(face: Face, words: Any) -> Non
         assert [each.id for each in face.ask(retriever, "the train")] == [stored]
 
 
+@once
 def test_a_text_tells_of_them_too(store: RecallStore, face: Face) -> None:
     stages = [face.FuseRerank(), face.ReadMessage(source=plain()), face.PrintMemory()]
     retriever = face.RecallRetriever(store=store, k=1, stages=stages, timestamp=NOW)
@@ -200,6 +209,7 @@ def test_a_text_tells_of_them_too(store: RecallStore, face: Face) -> None:
     assert "Memory 4:\n  Content: By how much?" in text.content
 
 
+@once
 def test_what_cannot_be_read_leaves_the_memories(store: RecallStore, face: Face) -> None:
     def down() -> Any:
         raise ConnectionError("the chat store is down")
@@ -216,6 +226,7 @@ def test_what_cannot_be_read_leaves_the_memories(store: RecallStore, face: Face)
         assert found[0].metadata["recall_degraded"].startswith(why)
 
 
+@once
 def test_what_is_no_source_is_refused(face: Face) -> None:
     with pytest.raises(ValueError, match=r"source must be a list of messages, .* got int"):
         face.ReadMessage(source=7)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face
+from faces.adapters import FACES, Face, once
 from faces.model_flows import FLOWS, MEMORIES, Flow
 
 from recall_retrievers.store import RecallStore
@@ -32,6 +32,7 @@ def test_every_stage_that_asks_a_model_has_replies_of_its_own() -> None:
     assert "MIT" in RECORDED["memories"]
 
 
+@once
 @pytest.mark.parametrize("flow", FLOWS, ids=str)
 def test_replies_of_a_real_model(emily: RecallStore, face: Face, flow: Flow) -> None:
     own = [each["reply"] for each in RECORDED["replies"] if each["flow"] == flow.name]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, both, once
 
 from recall_retrievers.store import RecallStore
 
@@ -26,6 +26,7 @@ def store() -> Any:
     store.close()
 
 
+@once
 def test_one_stage_is_changed_and_the_others_stay(face: Face, store: Any) -> None:
     fuse = face.FuseRerank(fuse_time_ratio=3)
     replaced = face.RecallRetriever(store=store, replace=[fuse], timestamp=NOW, timezone="UTC")
@@ -39,6 +40,7 @@ def test_one_stage_is_changed_and_the_others_stay(face: Face, store: Any) -> Non
     assert found == face.ask(written, QUESTION)
 
 
+@once
 def test_a_ready_made_flow_keeps_its_stages_and_its_model(face: Face, store: Any) -> None:
     model = face.model('{"scores": [{"memory": 1, "score": 0.9}, {"memory": 2, "score": 0.1}]}')
     retriever = face.personal_memory_retriever(
@@ -52,6 +54,7 @@ def test_a_ready_made_flow_keeps_its_stages_and_its_model(face: Face, store: Any
     assert len(model.prompts) == 1
 
 
+@once
 def test_a_stage_that_is_not_in_the_list_is_refused(face: Face, store: Any) -> None:
     with pytest.raises(ValueError, match=r"one SemanticRank among the stages .* there are 0: Extr"):
         face.RecallRetriever(store=store, replace=[face.SemanticRank()])
@@ -60,6 +63,7 @@ def test_a_stage_that_is_not_in_the_list_is_refused(face: Face, store: Any) -> N
         face.RecallRetriever(store=store, stages=two, replace=[face.FuseRerank()])
 
 
+@both
 def test_a_list_that_forgets_to_read_the_time_warns_in_the_line_of_the_user(
     face: Face, store: Any
 ) -> None:
@@ -72,6 +76,7 @@ def test_a_list_that_forgets_to_read_the_time_warns_in_the_line_of_the_user(
         face.ask(retriever, QUESTION)  # it has been said once
 
 
+@once
 @pytest.mark.parametrize(
     "settings", [{"time_mode": "ignore"}, {"time_range": "last Tuesday"}, {"fuse_time_ratio": 1}]
 )

@@ -3,13 +3,11 @@
 What every reply is read as is tested once for both faces, in `tests/stages/test_reply_table.py`.
 """
 
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
 import pytest
-from conftest import WordsEmbedding
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, both, once
 from faces.form_models import ObjectChat, ObjectLLM
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
@@ -23,7 +21,6 @@ from recall_retrievers.llm.prompts import reply_form
 from recall_retrievers.stages.rewrite_memory import plain_text
 from recall_retrievers.store import RecallStore
 
-NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 GIVEN = [
     Found(memory_id, content, score, {})
     for (memory_id, content), score in zip(CONTENTS.items(), [0.9, 0.6, 0.5, 0.05], strict=True)
@@ -75,6 +72,7 @@ def given_by(face: Face, given: object) -> list[Any]:
     return [ObjectChat(replies=["so"], filled=given), RunnableLambda(lambda _: given)]
 
 
+@both
 @pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.stage)
 @table("reply", OBJECTS, ids=str)
 def test_an_object_in_place_of_a_text(face: Face, kit: Kit, reply: Reply) -> None:
@@ -82,6 +80,7 @@ def test_an_object_in_place_of_a_text(face: Face, kit: Kit, reply: Reply) -> Non
         check_reply(face, kit, model, reply)
 
 
+@once
 @table("given", [reply.make(KITS[0]) for reply in OBJECTS], ids=map(str, OBJECTS))
 def test_an_object_in_place_of_a_text_in_every_flow(
     store: RecallStore, face: Face, given: object
@@ -110,20 +109,3 @@ def test_a_stream_of_objects_is_told_once(store: RecallStore) -> None:
 
 
 MESSAGES = [{"role": "user", "content": "The dentist of Bob?"}]
-
-
-@table("said", ['{"query": "green tea"}', None, ConnectionError("down")])
-def test_a_query_that_a_model_builds(
-    store: RecallStore, words: WordsEmbedding, face: Face, said: object
-) -> None:
-    model = face.model(said)
-    retriever = face.RecallRetriever(store=store, stages=[face.BuildQuery(llm=model)], k=1)
-
-    [found] = face.ask(retriever, "", messages=MESSAGES)
-
-    if isinstance(said, str):
-        assert (found.id, words.queries[-1]) == ("tea", "green tea")
-        assert "recall_degraded" not in found.metadata
-    else:
-        assert (found.id, words.queries[-1]) == ("bob", "- user: The dentist of Bob?")
-        assert found.metadata["recall_degraded"].startswith("BuildQuery: ")

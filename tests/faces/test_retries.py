@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import pytest
-from faces.adapters import Face, Found, ScriptedChat
-from tables import table
+from faces.adapters import Face, Found, ScriptedChat, once
 
 from recall_retrievers.store import RecallStore
 
@@ -41,23 +39,7 @@ def test_a_busy_model_is_asked_again_and_the_usage_says_how_often(face: Face) ->
     assert found[0].metadata["recall_usage"].startswith("SemanticRank: 1 call (3 attempts), ")
 
 
-def test_a_model_that_stays_busy_costs_the_attempts_and_no_memory(face: Face) -> None:
-    model = face.model(busy(9))
-
-    found = face.refine(face.SemanticRank(llm=model, attempts=2), GIVEN, "which?")
-
-    assert [each.id for each in found] == ["a", "b"]
-    assert len(model.prompts) == 2
-    assert found[0].metadata["recall_degraded"] == "SemanticRank: RateLimitError: slow down"
-    assert "1 call (2 attempts)" in found[0].metadata["recall_usage"]
-
-
-@table("attempts", [0, 11, 1.5])
-def test_attempts_out_of_range_are_an_error(face: Face, attempts: float) -> None:
-    with pytest.raises(ValueError, match="attempts"):
-        face.SemanticRank(attempts=attempts)
-
-
+@once
 def test_the_deadline_of_a_question_ends_the_attempts(store: RecallStore, face: Face) -> None:
     class LaterError(RateLimitError):
         """As a server that wants to be left alone for a while."""

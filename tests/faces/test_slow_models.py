@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, once
 from faces.slow_models import GIVEN, slow_model
 
 from recall_retrievers.store import RecallStore
@@ -27,16 +27,6 @@ def test_a_model_that_hangs_costs_the_timeout_and_no_memory(face: Face, stage: s
     )
 
 
-def test_a_window_that_hangs_costs_itself_alone(face: Face) -> None:
-    model = slow_model(face, quick="said 0.")
-    stage = face.SemanticRank(llm=model, timeout_s=1, window=3)
-
-    found = face.refine(stage, GIVEN, "the dentist")
-
-    assert {e.id for e in found if e.metadata["recall_semantic"] == "not judged"} == {"3", "4"}
-    assert "1 of 2 prompts failed: TimeoutError" in found[0].metadata["recall_degraded"]
-
-
 def test_cancelling_a_question_leaves_no_task(store: RecallStore, face: Face) -> None:
     model = slow_model(face)
     retriever = face.personal_memory_retriever(store, model, timestamp=NOW)
@@ -57,6 +47,7 @@ def test_cancelling_a_question_leaves_no_task(store: RecallStore, face: Face) ->
     assert asyncio.run(cancel()) == set()
 
 
+@once
 def test_a_deadline_ends_the_waiting_and_what_is_ranked_by_then_is_returned(
     store: RecallStore, face: Face
 ) -> None:
@@ -83,6 +74,7 @@ def test_a_deadline_ends_the_waiting_and_what_is_ranked_by_then_is_returned(
     ]
 
 
+@once
 def test_a_deadline_may_be_set_for_a_call(store: RecallStore, face: Face) -> None:
     retriever = face.personal_memory_retriever(store, slow_model(face), timestamp=NOW)
 

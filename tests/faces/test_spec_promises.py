@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, once
 from faces.conftest import NOW
 from tables import table
 
@@ -19,6 +19,7 @@ def many(count: int, **metadata: Any) -> list[Found]:
     return [Found(f"m{n}", f"Memory number {n}.", 0.9 - n / 100, metadata) for n in range(count)]
 
 
+@once
 @table("moment", MOMENTS, ids=str)
 def test_the_moment_of_asking_in_every_form(store: RecallStore, face: Face, moment: Any) -> None:
     asked, settings = "the filling in my tooth last Tuesday", {**ANN, "time_mode": "require"}
@@ -30,6 +31,7 @@ def test_the_moment_of_asking_in_every_form(store: RecallStore, face: Face, mome
     assert of_call == of_retriever
 
 
+@once
 @table(("language", "read"), [("auto", True), ("zh", True), ("en", False)], ids=str)
 def test_the_language_of_a_question(
     store: RecallStore, face: Face, language: str, read: bool
@@ -42,6 +44,7 @@ def test_the_language_of_a_question(
     assert ("recall_time_range" in found.metadata) is read
 
 
+@once
 @table(("first", "start"), [("monday", "2024-03-04"), ("sunday", "2024-03-03")])
 def test_the_first_day_of_a_week(store: RecallStore, face: Face, first: str, start: str) -> None:
     stages = [face.ExtractTime(week_start=first), face.FuseRerank()]
@@ -52,6 +55,7 @@ def test_the_first_day_of_a_week(store: RecallStore, face: Face, first: str, sta
     assert found.metadata["recall_time_range"].startswith(start)
 
 
+@once
 def test_a_question_under_a_key(store: RecallStore, face: Face) -> None:
     plain = face.RecallRetriever(store=store, timestamp=NOW)
     keyed = face.RecallRetriever(store=store, timestamp=NOW, recall_key="question")
@@ -84,6 +88,7 @@ class OfOnesOwn:
         raise PermissionError("read only")
 
 
+@once
 def test_a_store_of_ones_own(face: Face) -> None:
     tea = face.Memory(content="Green tea.", id="tea", created_at=NOW)
 
@@ -95,97 +100,17 @@ def test_a_store_of_ones_own(face: Face) -> None:
 # -- stages that ask a model ----------------------------------------------------------------------
 
 
-@table(
-    ("stage", "setting"),
-    [
-        ("SemanticRank", "enable_ranker"),
-        ("RerankMemory", "enable_llm_rerank"),
-        ("RewriteMemory", "enable_llm_rewrite"),
-        ("BuildQuery", "enable_llm_build"),
-    ],
-)
-def test_switched_off_no_model_is_asked(
-    store: RecallStore, face: Face, stage: str, setting: str
-) -> None:
-    model = face.model("{}")
-    made = getattr(face, stage)(llm=model, **{setting: False})
-    retriever = face.RecallRetriever(store=store, timestamp=NOW, stages=[made])
-
-    if stage == "BuildQuery":
-        found = face.ask(retriever, "", messages=[("user", "Who is the dentist?")])
-    else:
-        found = face.ask(retriever, "Who is the dentist?")
-
-    assert found
-    assert model.prompts == []
-    assert "recall_degraded" not in found[0].metadata
-
-
+@once
 @table(("stage", "kept"), [("SemanticRank", 12), ("RerankMemory", 5)])
 def test_how_many_a_stage_keeps(face: Face, stage: str, kept: int) -> None:
     assert len(face.refine(getattr(face, stage)(), many(12), "x")) == kept
     assert len(face.refine(getattr(face, stage)(top_n=2), many(12), "x")) == 2
 
 
-def test_copies_are_judged_once(face: Face) -> None:
-    model = face.model('{"scores": [{"memory": 1, "score": 0.7}, {"memory": 2, "score": 0.1}]}')
-    copies = [Found("one", "Green tea.", 0.5, {}), Found("two", "Green tea.", 0.4, {})]
-
-    stage = face.SemanticRank(llm=model, semantic_share=1)
-    found = face.refine(stage, [*copies, *many(1)], "tea")
-
-    assert [(each.id, each.score) for each in found] == [("one", 0.7), ("m0", 0.1)]
-    assert model.prompts[0].count("Green tea.") == 1
-
-
-def test_the_last_three_messages_are_the_query(store: RecallStore, words: Any, face: Face) -> None:
-    said = [("user", "Gone."), ("user", "x" * 300), ("assistant", "Which?"), ("user", "Lee.")]
-    retriever = face.RecallRetriever(store=store, stages=[face.BuildQuery()])
-
-    face.ask(retriever, "", messages=said)
-    assert words.queries[-1] == f"- user: {'x' * 200}...\n- assistant: Which?\n- user: Lee."
-
-    face.ask(retriever, "the dentist", messages=said)
-    assert words.queries[-1] == "the dentist"
-
-
-def test_the_filter_is_on_stored_quality(face: Face) -> None:
-    given = [
-        Found("poor", "Give up.", 0.99, {"quality": 0.2}),
-        Found("good", "Retry with a delay.", 0.5, {"quality": 0.9}),
-        Found("unknown", "Ask somebody.", 0.1, {}),
-    ]
-
-    def kept(**settings: Any) -> list[str]:
-        return [each.id for each in face.refine(face.RerankMemory(**settings), given, "x")]
-
-    assert kept() == ["poor", "good", "unknown"]
-    assert kept(enable_score_filter=True) == ["good", "unknown"]
-    assert kept(enable_score_filter=True, min_score_threshold=0.95) == ["unknown"]
-
-
 # -- texts ----------------------------------------------------------------------------------------
 
 
-def test_merging_tells_each_text_once(face: Face) -> None:
-    given = [Found("a", "Retry.", 0.9, {"when_to_use": "On timeouts"}), Found("b", "Ask.", 0.5, {})]
-
-    text = face.text(face.MergeMemory(), [*given, Found("copy", "Ask.", 0.4, {})])
-
-    assert text.splitlines()[:3] == ["Previous memories:", "- On timeouts: Retry.", "- Ask."]
-    assert text.count("Ask.") == 1
-
-
-def test_merging_keeps_to_a_budget(face: Face) -> None:
-    given = [Found("a", "Short.", 0.9, {}), Found("b", "x" * 500, 0.8, {})]
-
-    [merged] = face.refine(face.MergeMemory(token_budget=60, token_counter=len), given, "x")
-
-    assert "Short." in merged.content
-    assert len(merged.content) < 300
-    assert merged.metadata["recall_left_out"] == "b"
-
-
+@once
 @table("kind", ["summary", "key_points"])
 def test_a_reflection_is_a_summary_or_points(face: Face, kind: str) -> None:
     [told] = face.refine(face.Reflect(kind=kind), many(7), "What is there?")
@@ -198,38 +123,3 @@ def test_a_reflection_is_a_summary_or_points(face: Face, kind: str) -> None:
 
 
 # -- filters, rankers, the gate -------------------------------------------------------------------
-
-
-def test_near_copies_are_dropped_and_the_better_scored_stays(face: Face) -> None:
-    text = " ".join(f"word{n}" for n in range(40))
-    given = [Found("worse", text, 0.4, {}), Found("better", f"{text} more", 0.8, {})]
-
-    dropped = face.refine(face.Deduplicate(), given, "x")
-    kept = face.refine(face.Deduplicate(similarity_threshold=1), given, "x")
-
-    assert [each.id for each in dropped] == ["better"]
-    assert {each.id for each in kept} == {"worse", "better"}
-
-
-def test_a_time_to_come_counts_as_now(face: Face) -> None:
-    given = [
-        Found("soon", "Tea.", 0.5, {"created_at": "2024-05-01T00:00:00Z"}),
-        Found("now", "Milk.", 0.5, {"created_at": NOW}),
-        Found("within", "Rum.", 0.5, {"created_at": "2024-02-22T12:00:00Z"}),
-        Found("beyond", "Gin.", 0.5, {"created_at": "2024-01-01T00:00:00Z"}),
-    ]
-
-    scores = {e.id: e.score for e in face.refine(face.HybridRank(timestamp=NOW), given, "x")}
-
-    assert scores["soon"] == scores["now"] == pytest.approx(0.7 * 0.5 + 0.3)
-    assert scores["within"] == pytest.approx(0.7 * 0.5 + 0.3 * 0.5)
-    assert scores["beyond"] == pytest.approx(0.7 * 0.5)
-
-
-def test_the_gates_weights_and_threshold(face: Face) -> None:
-    given, asked = many(1), "What did I tell you about the dentist?"
-
-    assert face.refine(face.SearchGate(), given, asked)
-    assert face.refine(face.SearchGate(threshold=50), given, asked) == []
-    assert face.refine(face.SearchGate(), given, "What is a dentist?") == []
-    assert face.refine(face.SearchGate(weights={"asks": 9}), given, "What is a dentist?")

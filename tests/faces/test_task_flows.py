@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, once
 from tables import table
 
 from recall_retrievers.store import RecallStore
@@ -35,6 +35,7 @@ def tasks(words: object):
         yield opened
 
 
+@once
 def test_tasks_without_a_model(tasks: RecallStore, face: Face) -> None:
     [told] = face.ask(face.task_memory_retriever(tasks), "a file upload fails")
 
@@ -82,6 +83,7 @@ def test_a_chain_may_hand_over_messages() -> None:
     assert told.page_content.startswith("Previous memories:\n- When a file upload fails: Catch")
 
 
+@once
 def test_the_simple_flow_ends_in_a_merge(tasks: RecallStore, face: Face) -> None:
     [told] = face.ask(face.simple_task_memory_retriever(tasks, k=1), "a file upload fails")
 
@@ -92,6 +94,7 @@ def test_the_simple_flow_ends_in_a_merge(tasks: RecallStore, face: Face) -> None
     )
 
 
+@once
 def test_memories_of_another_type_are_looked_for_where_a_filter_says_so(
     tasks: RecallStore, face: Face
 ) -> None:
@@ -102,12 +105,14 @@ def test_memories_of_another_type_are_looked_for_where_a_filter_says_so(
     assert told.metadata["recall_ids"] == "chat"
 
 
+@once
 def test_nothing_found_is_nothing(words: object, face: Face) -> None:
     with RecallStore(embedding=words) as empty:
         for make in (face.task_memory_retriever, face.simple_task_memory_retriever):
             assert face.ask(make(empty), "a file upload fails") == []
 
 
+@once
 @table("asked", ["", None])
 def test_no_question_and_no_messages_is_an_error(
     tasks: RecallStore, face: Face, asked: str | None
@@ -116,13 +121,9 @@ def test_no_question_and_no_messages_is_an_error(
         face.ask(face.task_memory_retriever(tasks), asked)
 
 
+@once
 def test_messages_without_the_stage_that_reads_them_are_an_error(
     tasks: RecallStore, face: Face
 ) -> None:
     with pytest.raises(ValueError, match="query must say what to look for"):
         face.ask(face.RecallRetriever(store=tasks), "", messages=MESSAGES)
-
-
-def test_messages_that_are_none_are_an_error(tasks: RecallStore, face: Face) -> None:
-    with pytest.raises(ValueError, match="a role and a content"):
-        face.ask(face.task_memory_retriever(tasks), "", messages="The upload fails.")

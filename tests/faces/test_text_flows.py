@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, once
 
 from recall_retrievers.store import RecallStore
 
@@ -26,6 +26,7 @@ def reflecting(face: Face, store: RecallStore, model: Any, **settings: Any) -> A
     )
 
 
+@once
 def test_a_reflection_is_stored_once_with_its_question_and_sources(
     own_store: RecallStore, face: Face
 ) -> None:
@@ -52,6 +53,7 @@ def _all(store: RecallStore) -> list[Any]:
     return [hit.memory for hit in store.find([Search("the dentist moved", limit=100)])[0]]
 
 
+@once
 def test_reflections_never_feed_reflections(own_store: RecallStore, face: Face) -> None:
     model = face.model(POINTS)
     retriever = reflecting(face, own_store, model)
@@ -63,6 +65,7 @@ def test_reflections_never_feed_reflections(own_store: RecallStore, face: Face) 
     assert model.prompts[1] == model.prompts[0]
 
 
+@once
 def test_reflections_alone_come_back_as_they_are(face: Face) -> None:
     stage = face.Reflect(llm=face.model(POINTS))
     given = [Found("r", "The dentist moved.", 0.5, {"memory_type": "reflection"})]
@@ -73,6 +76,7 @@ def test_reflections_alone_come_back_as_they_are(face: Face) -> None:
     assert found.metadata["recall_degraded"].startswith("Reflect: there is nothing to reflect on")
 
 
+@once
 def test_what_repeats_a_memory_is_not_stored(store: RecallStore, face: Face) -> None:
     """Of two memories with the same text a search returns one, and the other would be lost."""
     before = store.count()
@@ -86,6 +90,7 @@ def test_what_repeats_a_memory_is_not_stored(store: RecallStore, face: Face) -> 
     assert store.count() == before
 
 
+@once
 def test_what_no_model_wrote_is_not_stored(store: RecallStore, face: Face) -> None:
     before = store.count()
 
@@ -96,6 +101,7 @@ def test_what_no_model_wrote_is_not_stored(store: RecallStore, face: Face) -> No
     assert store.count() == before
 
 
+@once
 def test_a_collection_that_cannot_be_written_is_named_and_the_reflection_is_there(
     store: RecallStore, face: Face, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +116,7 @@ def test_a_collection_that_cannot_be_written_is_named_and_the_reflection_is_ther
     assert told.metadata["recall_degraded"].endswith("Reflect: PermissionError: read only")
 
 
+@once
 def test_outside_a_retriever_there_is_nothing_to_store_it_in(face: Face) -> None:
     stage = face.Reflect(llm=face.model(POINTS), store_reflections=True)
     given = [Found("a", "The dentist moved to Elm Street. Ann is afraid.", 0.5, {})]
@@ -128,6 +135,7 @@ STALE = {
 }
 
 
+@once
 @pytest.mark.parametrize("change", STALE.values(), ids=STALE)
 def test_a_stale_reflection_weighs_half(own_store: RecallStore, face: Face, change: Any) -> None:
     face.ask(reflecting(face, own_store, face.model(POINTS)), "the dentist moved")
@@ -146,6 +154,7 @@ def test_a_stale_reflection_weighs_half(own_store: RecallStore, face: Face, chan
     assert stale.score == pytest.approx(0.5 * fresh.score)
 
 
+@once
 def test_the_personal_flow_may_end_in_a_text(store: RecallStore, face: Face) -> None:
     def reply(prompt: str) -> str:
         if "You judge" in prompt:
@@ -169,6 +178,7 @@ def test_the_personal_flow_may_end_in_a_text(store: RecallStore, face: Face) -> 
     assert explained.count("by the model") == len(face.kept(told))
 
 
+@once
 def test_print_memory_as_the_last_stage_of_a_retriever_is_one_text(
     store: RecallStore, face: Face
 ) -> None:

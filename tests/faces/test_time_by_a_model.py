@@ -1,7 +1,7 @@
 """ExtractTime with a model, in each framework's own lists and retrievers, sync and async."""
 
 import pytest
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, once
 from tables import table
 
 from recall_retrievers.store import RecallStore
@@ -47,6 +47,7 @@ def test_in_a_list_of_the_framework_the_model_is_asked_once(face: Face) -> None:
     assert len(model.prompts) == 1
 
 
+@once
 def test_in_a_retriever_the_model_is_asked_once(kitchen: RecallStore, face: Face) -> None:
     model = face.model(LOCKDOWN)
     stages = [face.ExtractTime(llm=model), face.FuseRerank()]
@@ -61,6 +62,7 @@ def test_in_a_retriever_the_model_is_asked_once(kitchen: RecallStore, face: Face
     assert "Asked at 2024-03-08 12:00 (Friday), time zone UTC:" in model.prompts[0]
 
 
+@once
 @table("settings", [{"time_mode": "ignore"}, {"time_range": ("2020-04-01", "2020-05-01")}])
 def test_time_that_is_given_or_unwanted_costs_no_call(
     kitchen: RecallStore, face: Face, settings: dict[str, object]
@@ -73,6 +75,7 @@ def test_time_that_is_given_or_unwanted_costs_no_call(
     assert model.prompts == []
 
 
+@once
 def test_the_personal_flow_hands_its_model_to_both(kitchen: RecallStore, face: Face) -> None:
     ranking = '{"scores": [{"memory": 1, "score": 0.9}, {"memory": 2, "score": 0.8}]}'
 
@@ -84,46 +87,3 @@ def test_the_personal_flow_hands_its_model_to_both(kitchen: RecallStore, face: F
 
     assert best.metadata["recall_time_words"] == "during the lockdown"
     assert ["stretch of time" in prompt for prompt in model.prompts] == [True, False, False]
-
-
-def test_a_model_that_fails_leaves_the_answer_of_no_model(kitchen: RecallStore, face: Face) -> None:
-    failing = face.ExtractTime(llm=face.model(TimeoutError("too slow")))
-    settings = {"store": kitchen, "timestamp": NOW}
-
-    plain = face.ask(face.RecallRetriever(**settings), QUESTION)
-    found = face.ask(
-        face.RecallRetriever(**settings, stages=[failing, face.FuseRerank()]), QUESTION
-    )
-
-    assert [(each.id, each.score) for each in found] == [(each.id, each.score) for each in plain]
-    assert found[0].metadata["recall_degraded"] == "ExtractTime: TimeoutError: too slow"
-    assert "No time was understood" in face.explain_text(found)
-
-
-def test_what_is_no_model_is_refused(face: Face) -> None:
-    with pytest.raises(ValueError, match="llm"):
-        face.ExtractTime(llm="gpt")
-
-
-def test_a_recurrence_travels_on_the_candidates(face: Face) -> None:
-    question = "What do I cook on Wednesdays?"
-
-    stamped = face.refine(face.ExtractTime(timestamp=NOW, timezone="UTC"), CANDIDATES, question)
-    fused = face.refine(face.FuseRerank(), stamped, question)
-
-    matched = {each.id: each.metadata["recall_time_match"] for each in fused}
-    assert matched == {"new": "none", "old": "recorded"}
-    assert fused[0].id == "old"
-    assert '"on Wednesdays" is understood as every Wednesday' in face.explain_text(fused)
-
-
-def test_other_readings_travel_on_the_candidates(face: Face) -> None:
-    question = "What did I cook last Tuesday?"
-    stage = face.ExtractTime(timestamp=NOW, timezone="UTC")
-
-    fused = face.refine(face.FuseRerank(), face.refine(stage, CANDIDATES, question), question)
-
-    assert fused[0].metadata["recall_time_alternatives"] == (
-        "2024-02-27T00:00:00+00:00/2024-02-28T00:00:00+00:00"
-    )
-    assert "2024-03-05 (Tuesday); also possible: 2024-02-27 (Tuesday)" in face.explain_text(fused)

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, both, once
 from faces.conftest import NOW
 from langchain.agents import create_agent
 from langchain_core.documents import Document
@@ -25,6 +25,7 @@ def users(store: RecallStore, ids: list[str]) -> set[str | None]:
     return {each.scope.user_id for each in store.get(ids)}
 
 
+@both
 def test_a_retriever_and_a_tool_find_and_add_in_the_view(
     own_store: RecallStore, face: Face
 ) -> None:
@@ -78,6 +79,7 @@ def test_agents_read_and_write_in_the_view(own_store: RecallStore) -> None:
     assert users(own_store, list(made)) == {"bob"}
 
 
+@once
 def test_a_retriever_has_the_scope_of_its_view(own_store: RecallStore, face: Face) -> None:
     bobs = own_store.for_scope(user_id="bob")
 

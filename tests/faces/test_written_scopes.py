@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, both, once
 from faces.owners import ANN, BOB, QUESTION, add, retriever
 from llama_index.core.base.llms.types import ChatMessage
 
@@ -14,6 +14,7 @@ from recall_retrievers.core.stage import Fetch, Flow, Recall, Search, Stage, Wri
 from recall_retrievers.store import RecallStore
 
 
+@both
 def test_what_a_retriever_stores_is_of_its_scope(own_store: RecallStore, face: Face) -> None:
     bound = retriever(face, own_store, scope={"user_id": "ann", "workspace": "home"})
 
@@ -27,6 +28,7 @@ def test_what_a_retriever_stores_is_of_its_scope(own_store: RecallStore, face: F
     ]
 
 
+@both
 def test_of_another_scope_it_stores_nothing(own_store: RecallStore, face: Face) -> None:
     before = sorted(each.id for each in own_store.memories())
 
@@ -61,6 +63,7 @@ class Careless(Stage):
         return Recall(recall.query, tuple({each.id: each for each in memories}.values()))
 
 
+@once
 def test_a_stage_sees_and_writes_in_the_scope_of_the_call(
     own_store: RecallStore, face: Face
 ) -> None:
@@ -70,6 +73,7 @@ def test_a_stage_sees_and_writes_in_the_scope_of_the_call(
     assert own_store.get(["mark"])[0].scope.fields() == ANN
 
 
+@once
 def test_a_stored_reflection_is_of_the_scope_of_the_call(
     own_store: RecallStore, face: Face
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import chromadb
 import pytest
 from conftest import WordsEmbedding
-from faces.adapters import Face
+from faces.adapters import Face, once
 from tables import table
 
 from recall_retrievers.core.errors import ScopeError
@@ -39,6 +39,7 @@ CONSTRUCTION = {
 }
 
 
+@once
 @table("wrong", CONSTRUCTION, ids=str)
 def test_construction(store: RecallStore, face: Face, wrong: str) -> None:
     settings, message = CONSTRUCTION[wrong]
@@ -49,6 +50,7 @@ def test_construction(store: RecallStore, face: Face, wrong: str) -> None:
     assert message in str(raised.value)
 
 
+@once
 @table("wrong", CONSTRUCTION, ids=str)
 def test_a_call(store: RecallStore, face: Face, wrong: str) -> None:
     options, message = CONSTRUCTION[wrong]
@@ -74,6 +76,7 @@ QUESTIONS = {
 }
 
 
+@once
 @table("wrong", QUESTIONS, ids=str)
 def test_a_question(store: RecallStore, face: Face, wrong: str) -> None:
     question, options, message = QUESTIONS[wrong]
@@ -85,6 +88,7 @@ def test_a_question(store: RecallStore, face: Face, wrong: str) -> None:
     assert message in str(raised.value)
 
 
+@once
 def test_a_filter_cannot_widen_the_scope(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(store=store, scope={"user_id": "ann"}, k=10)
 
@@ -93,6 +97,7 @@ def test_a_filter_cannot_widen_the_scope(store: RecallStore, face: Face) -> None
         assert "bob" not in {each.id for each in found}
 
 
+@once
 def test_a_closed_store(words: object, face: Face) -> None:
     store = RecallStore(embedding=words)
     retriever = face.RecallRetriever(store=store)
@@ -102,6 +107,7 @@ def test_a_closed_store(words: object, face: Face) -> None:
         face.ask(retriever, "the dentist")
 
 
+@once
 def test_a_collection_with_another_embedding_model(
     words: Any, collection_name: str, face: Face
 ) -> None:
@@ -115,18 +121,6 @@ def test_a_collection_with_another_embedding_model(
         face.RecallStore(client, collection_name, embedding=another)
 
     client.delete_collection(collection_name)
-
-
-def test_a_text_that_is_not_the_last_word(store: RecallStore, face: Face) -> None:
-    with pytest.raises(ValueError, match=r"MergeMemory writes the text .* not before FuseRerank"):
-        face.RecallRetriever(store=store, stages=[face.MergeMemory(), face.FuseRerank()])
-
-
-def test_no_store_at_all(face: Face) -> None:
-    with pytest.raises(ValueError, match="store"):
-        face.RecallRetriever()
-    with pytest.raises(ValueError, match="store"):
-        face.RecallRetriever(store="./memories")
 
 
 STAGES: dict[str, tuple[Callable[[Face], Any], str]] = {
@@ -144,6 +138,7 @@ STAGES: dict[str, tuple[Callable[[Face], Any], str]] = {
 }
 
 
+@once
 @table("wrong", STAGES, ids=str)
 def test_a_stage(face: Face, wrong: str) -> None:
     build, message = STAGES[wrong]
