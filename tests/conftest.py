@@ -29,7 +29,7 @@ gc.disable()
 
 # No example has a time limit: a busy machine is no failure.
 # Where a rare case costs most, as in filters, a test takes more examples.
-settings.register_profile("house", deadline=None, max_examples=50)
+settings.register_profile("house", deadline=None, max_examples=20)
 settings.load_profile("house")
 
 

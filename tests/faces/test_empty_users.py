@@ -271,7 +271,11 @@ WAYS = [
     Way("ReadingStore.get", lambda _, s, scope: s.get(["moved"], scope=scope), face=CORE),
     Way("ReadingStore.memories", lambda _, s, scope: list(s.memories(scope=scope)), face=CORE),
     Way("ReadingStore.count", lambda _, s, scope: s.count(scope=scope), face=CORE),
-    Way("ManagedStore.update", lambda _, s, scope: s.update("moved", author="", scope=scope), face=CORE),
+    Way(
+        "ManagedStore.update",
+        lambda _, s, scope: s.update("moved", author="", scope=scope),
+        face=CORE,
+    ),
     Way("ManagedStore.delete", lambda _, s, scope: s.delete(["moved"], scope=scope), face=CORE),
     Way("ManagedStore.purge", lambda _, s, scope: s.purge(scope=scope), face=CORE),
     Way("ManagedStore.for_scope", lambda _, s, scope: s.for_scope(**scope), face=CORE),

@@ -177,10 +177,8 @@ async def test_a_folder_that_hangs_is_an_error(
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there a process is ended without a signal")
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_a_server_once_the_folder_is_closed(
-    tmp_path: Path, end: signal.Signals
-) -> None:
+def test_ctrl_c_ends_a_server_once_the_folder_is_closed(tmp_path: Path) -> None:
+    """As SIGTERM does; see tests/serve/test_slow_clients.py."""
     words = [sys.executable, "-m", "langchain_recall", "serve", str(tmp_path), "--port", "0"]
     # Tests that run in the background of a shell ignore Ctrl-C, and so would the server.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -190,7 +188,7 @@ def test_a_signal_ends_a_server_once_the_folder_is_closed(
             assert server.stdout is not None
             assert "Ctrl-C stops it" in server.stdout.readline()
             assert (tmp_path / ADDRESS).exists()
-            server.send_signal(end)
+            server.send_signal(signal.SIGINT)
 
             assert server.wait(30) == 0
         finally:
