@@ -27,9 +27,12 @@ print(*(package for package in ("langchain_core", "llama_index") if find_spec(pa
 print(recall_retrievers.__file__)
 """,
     "faces": """
+from contextlib import suppress
 for face, ask in (("langchain", "invoke"), ("llamaindex", "retrieve")):
     try:
         exec(f"from {face}_recall import RecallRetriever, RecallStore, explain")
+        with suppress(ValueError):  # it needs a store
+            RecallRetriever(store=None)
         store = RecallStore()
         told = {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"}
         store.add([told])

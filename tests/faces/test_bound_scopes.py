@@ -214,16 +214,3 @@ def test_a_conversation_of_a_user_is_stored(demanding: RecallStore, face: Face) 
     assert [each.turn_before for each in demanding.get(ids, scope=ANN)] == ["", ids[0]]
     with pytest.raises(StoreError, match="which is not stored"):
         face._wait(add(said, scope=BOB, turn_before=ids[1]))
-
-
-def test_a_memory_replaces_none_of_another_owner(demanding: RecallStore) -> None:
-    with pytest.raises(ScopeError, match="'oak' is there already, outside the scope"):
-        demanding.add(
-            [
-                {"id": "new", "content": "Tea.", "scope": ANN},
-                {"id": "oak", "content": "Gone.", "scope": ANN},
-            ]
-        )
-    demanding.add([{"id": "elm", "content": "The dentist moved.", "scope": ANN}])
-
-    assert contents(demanding) == ["The dentist is on Oak Street.", "The dentist moved."]

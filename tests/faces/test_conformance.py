@@ -176,15 +176,6 @@ def test_results_carry_what_the_memory_is(store: RecallStore, face: Face) -> Non
     }
 
 
-@once
-def test_the_embedding_sees_the_question_without_its_words_of_time(
-    store: RecallStore, face: Face, words: Any
-) -> None:
-    face.ask(face.RecallRetriever(store=store, timestamp=NOW), "the dentist last Tuesday")
-
-    assert words.queries == ["the dentist"]
-
-
 @both
 def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC")
@@ -195,25 +186,6 @@ def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: 
     assert re.search(r"x 1\.\d+ recorded in time", shown)
     assert "x 0.5 conversation" in shown
     assert "Ann is afraid of the dentist." in shown
-
-
-@once
-def test_copies_of_a_text_come_back_once_and_are_named(face: Face, words: Any) -> None:
-    with RecallStore(embedding=words) as store:
-        january, february = store.add(
-            [
-                {"content": "I paid the rent.", "created_at": "2024-01-02T10:00:00Z"},
-                {"content": "I paid the rent.", "created_at": "2024-02-02T10:00:00Z"},
-            ]
-        )
-        retriever = face.RecallRetriever(store=store, timestamp=NOW)
-
-        newest = face.ask(retriever, "the rent")
-        asked_about = face.ask(retriever, "the rent in January")
-
-    assert [each.id for each in newest] == [february]
-    assert newest[0].metadata["recall_duplicates"] == january
-    assert [each.id for each in asked_about] == [january]
 
 
 @once

@@ -37,17 +37,6 @@ def test_a_question_that_needs_no_memories_gets_none(
     assert bool(counted.searches) is QUESTIONS[question]
 
 
-@once
-def test_the_gate_alters_nothing_that_it_lets_pass(store: RecallStore, face: Face) -> None:
-    settings = {"store": store, "timestamp": "2024-03-08T12:00:00Z"}
-    question = "What did I tell you about the dentist last Tuesday?"
-
-    plain = face.ask(face.RecallRetriever(**settings), question)
-    gated = face.ask(face.RecallRetriever(**settings, gate=face.SearchGate()), question)
-
-    assert gated == plain
-
-
 @table("question", QUESTIONS)
 def test_in_a_list_of_the_framework_it_drops_the_candidates(face: Face, question: str) -> None:
     kept = face.refine(face.SearchGate(), CANDIDATES, question)

@@ -235,24 +235,3 @@ def test_the_moment_of_a_bundle_holds_for_the_postprocessors_too(cost: Cost) -> 
     bundle = recall.RecallQueryBundle(QUESTION, options={"timestamp": NOW, "timezone": "UTC"})
 
     assert engine.query(bundle).source_nodes[0].node_id == "filling"
-
-
-def test_two_questions_that_find_one_memory_are_fused(retriever: Any) -> None:
-    """What each question left in its trace does not make two memories of it."""
-    llm = ScriptedLLM(replies=["the dentist last Tuesday"])
-    fused = QueryFusionRetriever(
-        [retriever], llm=llm, mode="reciprocal_rerank", num_queries=2, similarity_top_k=9
-    )
-
-    found = fused.retrieve("Where is the dentist?")
-
-    ids = [node.node_id for node in found]
-    assert len(ids) == len(set(ids))
-    assert found[0].score == pytest.approx(2 / 60, rel=0.05)
-
-
-def test_several_stages_in_one_say_what_is_wrong() -> None:
-    with pytest.raises(ValueError, match="PrintMemory writes the text that is returned"):
-        recall.RecallPostprocessor(stages=[recall.PrintMemory(), recall.FuseRerank()])
-    with pytest.raises(ValueError, match="at least 1 item"):
-        recall.RecallPostprocessor(stages=[])

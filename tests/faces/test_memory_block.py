@@ -238,20 +238,6 @@ async def test_what_was_kept_is_a_conversation(counting: Counting) -> None:
     assert found[0].created_at.date().isoformat() == NOW[:10]
 
 
-async def test_what_one_scope_was_told_is_not_told_to_another(store: RecallStore) -> None:
-    """The same block, session and question: only whose memories are asked differs."""
-    block = RecallMemoryBlock(retriever=RecallRetriever(store=store))
-    memory = memory_of(block)
-
-    anns = await seen(memory, "the dentist?", scope={"user_id": "ann"})
-    bobs = await seen(memory, "the dentist?", scope={"user_id": "bob"})
-
-    assert "Elm Street" in anns
-    assert "Dr. Lee" not in anns
-    assert "Dr. Lee" in bobs
-    assert "Elm Street" not in bobs
-
-
 async def test_one_block_serves_several_users(
     counting: Counting, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -42,23 +42,6 @@ def test_they_say_what_the_stages_say_one_by_one(face: Face) -> None:
     assert at_once[1].metadata["recall_time_match"] == "recorded"
 
 
-@once
-def test_what_one_stage_understands_the_next_one_knows(face: Face) -> None:
-    """Not through the candidates: a function is told the time that the question names."""
-    told: list[Any] = []
-
-    def look(memories: Any, query: Any) -> Any:
-        told.extend(each.describe() for each in query.time_ranges)
-        return memories[::-1]
-
-    found = face.refine(
-        face.several(stages=[face.ExtractTime(), look], **ASKED), CANDIDATES, QUESTION
-    )
-
-    assert told == ["2024-03-05 (Tuesday)"]
-    assert [each.id for each in found] == ["tea", "filling", "moved"]
-
-
 @both
 def test_their_default_is_that_of_a_retriever(face: Face, store: Any) -> None:
     retriever = face.RecallRetriever(store=store)
@@ -94,18 +77,6 @@ def test_a_failing_model_is_named_once(face: Face) -> None:
     asked = len(model.prompts)
     assert face.refine(several, [], QUESTION) == []
     assert len(model.prompts) == asked
-
-
-@once
-def test_a_deadline_ends_the_asking(face: Face) -> None:
-    model = face.model("[]")
-    several = face.several(stages=[face.SemanticRank(llm=model)], deadline_s=1e-9)
-
-    found = face.refine(several, CANDIDATES, QUESTION)
-
-    assert [each.id for each in found] == ["moved", "filling", "tea"]
-    assert "SemanticRank" in found[0].metadata["recall_degraded"]
-    assert not model.prompts
 
 
 @pytest.mark.parametrize("package", SUBJECTS)

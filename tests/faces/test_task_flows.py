@@ -119,11 +119,3 @@ def test_no_question_and_no_messages_is_an_error(
 ) -> None:
     with pytest.raises((ValueError, TypeError)):
         face.ask(face.task_memory_retriever(tasks), asked)
-
-
-@once
-def test_messages_without_the_stage_that_reads_them_are_an_error(
-    tasks: RecallStore, face: Face
-) -> None:
-    with pytest.raises(ValueError, match="query must say what to look for"):
-        face.ask(face.RecallRetriever(store=tasks), "", messages=MESSAGES)

@@ -176,15 +176,3 @@ def test_the_personal_flow_may_end_in_a_text(store: RecallStore, face: Face) -> 
     assert told.metadata["recall_ids"].startswith("filling")
     explained = face.explain_text(face.kept(told))
     assert explained.count("by the model") == len(face.kept(told))
-
-
-@once
-def test_print_memory_as_the_last_stage_of_a_retriever_is_one_text(
-    store: RecallStore, face: Face
-) -> None:
-    retriever = face.RecallRetriever(store=store, stages=[face.PrintMemory()], k=1)
-
-    [told] = face.ask(retriever, "Dr. Lee")
-
-    assert told.content.startswith("Memory 1:\n  Content: The dentist of Bob is called Dr. Lee.")
-    assert told.metadata["recall_ids"] == "bob"

@@ -48,21 +48,6 @@ def test_in_a_list_of_the_framework_the_model_is_asked_once(face: Face) -> None:
 
 
 @once
-def test_in_a_retriever_the_model_is_asked_once(kitchen: RecallStore, face: Face) -> None:
-    model = face.model(LOCKDOWN)
-    stages = [face.ExtractTime(llm=model), face.FuseRerank()]
-
-    found = face.ask(
-        face.RecallRetriever(store=kitchen, stages=stages, timestamp=NOW, timezone="UTC"), QUESTION
-    )
-
-    assert found[0].id == "old"
-    assert found[0].metadata["recall_time_words"] == "during the lockdown"
-    assert len(model.prompts) == 1
-    assert "Asked at 2024-03-08 12:00 (Friday), time zone UTC:" in model.prompts[0]
-
-
-@once
 @table("settings", [{"time_mode": "ignore"}, {"time_range": ("2020-04-01", "2020-05-01")}])
 def test_time_that_is_given_or_unwanted_costs_no_call(
     kitchen: RecallStore, face: Face, settings: dict[str, object]

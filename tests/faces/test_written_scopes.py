@@ -88,20 +88,6 @@ def test_a_stored_reflection_is_of_the_scope_of_the_call(
     assert [each.scope.fields() for each in stored] == [ANN] * len(stored)
 
 
-async def test_a_block_over_a_retriever_that_requires_a_scope(
-    own_store: RecallStore, caplog: pytest.LogCaptureFixture
-) -> None:
-    asked = llamaindex_recall.RecallRetriever(store=own_store, require_scope=("user_id",))
-    block = llamaindex_recall.RecallMemoryBlock(retriever=asked)
-    before = own_store.count()
-
-    assert await block.aget([ChatMessage(QUESTION)], session_id="s1") == ""
-    await block.aput([ChatMessage("The dentist is away.")], session_id="s1")
-
-    assert own_store.count() == before
-    assert caplog.text.count("ScopeError: the scope must name user_id") == 2
-
-
 async def test_a_block_may_be_required_to_name_the_session(words: object) -> None:
     """Whose session it is, and which: both stand in what it asks and in what it stores."""
     with RecallStore(embedding=words, require_scope=("user_id", "session_id")) as store:
