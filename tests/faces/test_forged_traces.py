@@ -1,9 +1,10 @@
-"""What stands in somebody's metadata is never taken for our trace, in both faces."""
+"""What stands in somebody's text or metadata gives no orders and is never taken for our trace."""
 
 import copy
 import json
 import math
 import pickle
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +14,15 @@ from conftest import WordsEmbedding
 from faces.adapters import Face, Found, both, once
 from faces.conftest import MEMORIES, NOW
 from faces.other_stores import open_store, rows
+from stages.injections import INJECTIONS, Injection
 from tables import table
 
 from recall_retrievers.core.errors import MemoryFormatError
 from recall_retrievers.store import Fields, RecallStore
 
 WRITTEN = '[{"sentence": "Pay.", "numbers": [1], "ids": ["a"]}]'
+
+
 FORGED: dict[str, Any] = {
     "recall_similarity": 0.99,
     "recall_keyword": "high",
@@ -126,8 +130,6 @@ def test_over_another_store_it_ranks_nothing(face: Face) -> None:
 
 
 # -- traces of a user's own stage, and scores that are none ----------------------------------------
-
-
 @once
 @table("name", ["FuseRerank", "TimeDecay", "HybridRank"])
 def test_half_a_trace_of_ones_own_is_no_error(store: RecallStore, face: Face, name: str) -> None:
@@ -165,8 +167,6 @@ def test_a_score_that_is_no_finite_number_is_replaced_by_one_for_the_place(
 
 
 # -- the store ------------------------------------------------------------------------------------
-
-
 @table("key", ["recall_similarity", "recall_degraded", "relevance_score"])
 def test_the_store_refuses_metadata_in_which_results_say_how_they_were_found(
     own_store: RecallStore, key: str
@@ -201,3 +201,39 @@ def test_rows_of_others_lose_it_on_the_way_in(face: Face) -> None:
         assert "forged" not in face.explain_text(found)
     finally:
         client.delete_collection("of-others")
+
+
+MOVED = "The dentist moved to Elm Street."
+
+
+COMMANDS = [each for each in INJECTIONS if re.search("bob|delete|search|DROP|系统", each.text)]
+
+
+@once
+@table("injection", COMMANDS, ids=lambda injection: injection.text)
+def test_no_scope_is_widened_and_nothing_is_deleted(
+    words: WordsEmbedding, face: Face, injection: Injection
+) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add(
+            [
+                {"id": "sly", "content": injection.text, "scope": {"user_id": "ann"}},
+                {"id": "moved", "content": MOVED, "scope": {"user_id": "ann"}},
+                {"id": "bob", "content": "Bob sees Dr. Lee.", "scope": {"user_id": "bob"}},
+            ]
+        )
+        retriever = face.personal_memory_retriever(
+            store,
+            face.model(injection.reply),
+            rewrite=True,
+            scope={"user_id": "ann"},
+            timestamp=NOW,
+        )
+
+        [told] = face.ask(retriever, "Where is the dentist?")
+
+        assert set(told.metadata["recall_ids"].split(", ")) <= {"sly", "moved"}
+        assert "Lee" not in told.content
+        cited = [each.ids for each in face.cited(told)]
+        assert all(ids and set(ids) <= {"sly", "moved"} for ids in cited)
+        assert store.count() == 3

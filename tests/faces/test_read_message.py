@@ -1,4 +1,4 @@
-"""ReadMessage: what was said lately and is no memory yet, read from wherever it is kept."""
+"""Messages of both frameworks: stored as a conversation, and read where they are no memory yet."""
 
 import copy
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from faces.adapters import Face, Found, once
 from faces.conftest import NOW
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
-from llama_index.core.llms import ChatMessage
+from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.storage.chat_store import SimpleChatStore
 from tables import table
@@ -22,7 +22,11 @@ ROWS = [
     ("user", "Bob is late too.", {"timestamp": "2024-03-08T10:00:00Z"}),
     ("user", "Ann likes tea.", {"timestamp": "2024-03-08T09:00:00Z", "memorized": True}),
 ]
+
+
 SAID = ["Bob is late too.", "Ann's train is late.", "By how much?"]
+
+
 QUESTION = "the dentist last Tuesday"
 
 
@@ -238,3 +242,62 @@ def test_what_is_no_source_is_refused(face: Face) -> None:
         face.ReadMessage(contextual_msg_max_count=0)
     with pytest.raises(face.RecallError, match="the messages cannot be read: a message has a role"):
         face.ReadMessage().read([7])
+
+
+WHEN = "2024-03-12T15:20:00Z"
+
+
+LANGCHAIN = [
+    SystemMessage("You are kind."),
+    AIMessage("Which pets do you have at home?"),
+    HumanMessage([{"type": "text", "text": "Three of them, all tabby."}]),
+    ToolMessage("42", tool_call_id="1"),
+]
+
+
+LLAMAINDEX = [
+    ChatMessage(role=MessageRole.SYSTEM, content="You are kind."),
+    ChatMessage(role="assistant", content="Which pets do you have at home?"),
+    ChatMessage(role="user", blocks=[TextBlock(text="Three of them, all tabby.")]),
+    ChatMessage(role="tool", content="42"),
+]
+
+
+PLAIN = [
+    {"role": "assistant", "content": "Which pets do you have at home?"},
+    {"role": "user", "content": "Three of them, all tabby."},
+]
+
+
+@pytest.mark.parametrize("messages", [LANGCHAIN, LLAMAINDEX, PLAIN], ids=["lc", "li", "plain"])
+def test_every_framework_says_the_same(words: Any, messages: list[Any]) -> None:
+    with RecallStore(embedding=words) as store, RecallStore(embedding=words) as plain:
+        ids = store.add_conversation(messages, created_at=WHEN)
+        same = plain.add_conversation(PLAIN, created_at=WHEN)
+
+        assert ids == same
+        assert store.get(ids) == plain.get(ids)
+
+
+def test_a_message_has_its_own_id_name_and_time(words: Any) -> None:
+    message = HumanMessage(
+        "Tea, please.", id="m1", name="Ann", additional_kwargs={"created_at": WHEN}
+    )
+    with RecallStore(embedding=words) as store:
+        assert store.add_conversation([message]) == ["m1"]
+        [kept] = store.get(["m1"])
+
+    assert (kept.author, kept.created_at.isoformat()) == ("Ann", "2024-03-12T15:20:00+00:00")
+
+
+@once
+def test_an_answer_is_found_by_its_question(face: Face, words: Any) -> None:
+    told = {"role": "user", "content": "I saw a tabby in the street once.", "id": "other"}
+    with RecallStore(embedding=words) as store:
+        _, answer = store.add_conversation(LANGCHAIN, created_at=WHEN)
+        store.add_conversation([told], created_at="2024-01-01T00:00:00Z")
+        retriever = face.RecallRetriever(store=store, method="keyword", k=1)
+        found = face.ask(retriever, "Do I have tabby pets at home?")
+
+    assert found[0].id == answer
+    assert found[0].content == "Three of them, all tabby."

@@ -1,14 +1,18 @@
 """A reply of a framework's model reaches the stage that asked, and an error becomes its fallback.
 
 What every reply is read as is tested once for both faces, in `tests/stages/test_reply_table.py`.
+What a small real model said is replayed; `make test-model RECORD=--record` writes it anew.
 """
 
+import json
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, both, once
+from faces.adapters import FACES, Face, Found, both, once
 from faces.form_models import ObjectChat, ObjectLLM
+from faces.model_flows import FLOWS, MEMORIES, Flow
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import JsonOutputParser
@@ -25,7 +29,11 @@ GIVEN = [
     Found(memory_id, content, score, {})
     for (memory_id, content), score in zip(CONTENTS.items(), [0.9, 0.6, 0.5, 0.05], strict=True)
 ]
+
+
 NAMES = {"bare", "fenced", "after a thought", "a refusal", "nothing", "None", "a connection error"}
+
+
 SAMPLE = [reply for reply in REPLIES if reply.name in NAMES]
 
 
@@ -109,3 +117,37 @@ def test_a_stream_of_objects_is_told_once(store: RecallStore) -> None:
 
 
 MESSAGES = [{"role": "user", "content": "The dentist of Bob?"}]
+
+
+RECORDED = json.loads(Path(__file__).with_name("recorded_replies.json").read_text("utf-8"))
+
+
+REPLIES = list(dict.fromkeys(each["reply"] for each in RECORDED["replies"]))
+
+
+@pytest.fixture(scope="module")
+def emily() -> Any:
+    from conftest import WordsEmbedding
+
+    with RecallStore(embedding=WordsEmbedding()) as opened:
+        opened.add(MEMORIES)
+        yield opened
+
+
+def test_every_stage_that_asks_a_model_has_replies_of_its_own() -> None:
+    assert {each["flow"] for each in RECORDED["replies"]} == {flow.name for flow in FLOWS}
+    assert "Apache-2.0" in RECORDED["model"]
+    assert "MIT" in RECORDED["memories"]
+
+
+@once
+@pytest.mark.parametrize("flow", FLOWS, ids=str)
+def test_replies_of_a_real_model(emily: RecallStore, face: Face, flow: Flow) -> None:
+    own = [each["reply"] for each in RECORDED["replies"] if each["flow"] == flow.name]
+    for reply in REPLIES if face == FACES[0] else own:  # once those to other prompts too
+        model = face.model(reply)
+
+        found = flow.run(face, emily, model)
+
+        flow.check(face, found)
+        assert model.prompts
