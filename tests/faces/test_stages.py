@@ -51,6 +51,7 @@ def test_fuse_rerank_twice_gives_the_same(face: Face) -> None:
     once = face.refine(stage, CANDIDATES, "the dentist")
 
     assert face.refine(stage, once, "the dentist") == once
+    assert once[0].metadata["created_at"] == 1709632800  # as it came
     assert once[0].content == "[2024-03-05 10:00:00 Tuesday] A filling by the dentist."
 
 
