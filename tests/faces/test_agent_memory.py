@@ -84,13 +84,6 @@ def test_a_user_is_all_that_is_seen(shelf: RecallStore, face: Face) -> None:
 
 
 @once
-def test_an_unknown_user_has_no_memories(shelf: RecallStore, face: Face) -> None:
-    found = _search(face, face.AgentMemory(store=shelf), "Python", user_id="nobody")
-
-    assert found == {**NOTHING, "search_terms": ["python"]}
-
-
-@once
 def test_another_agent_sees_nothing(shelf: RecallStore, face: Face) -> None:
     other = face.AgentMemory(store=shelf, agent_id="cook")
 
@@ -148,11 +141,3 @@ def test_wrong_input(shelf: RecallStore, face: Face) -> None:
         face.AgentMemory(store=shelf, userid="ann")
     with pytest.raises(TypeError, match="a text or a list of messages"):
         _search(face, memory, 7)
-
-
-@once
-def test_it_knows_when_to_search(shelf: RecallStore, face: Face) -> None:
-    memory = face.AgentMemory(store=shelf)
-
-    assert memory.should_search_memory("What did I tell you about Python?")
-    assert not memory.should_search_memory("What is Python?")

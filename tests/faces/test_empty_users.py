@@ -388,12 +388,3 @@ def test_what_is_no_scope_at_all(store: RecallStore, face: Face, wrong: Any) -> 
         face.ask(retriever(face, store), QUESTION, scope=wrong)
     with pytest.raises(ScopeError, match="scope must be a Scope or a mapping"):
         retriever(face, store, scope=wrong)
-
-
-@once
-def test_what_is_written_out_is_read_again(face: Face) -> None:
-    """A field without a value is left out, or it would be there and empty."""
-    for scope in ({}, {"user_id": "ann"}):
-        memory = face.Memory(content="Tea.", scope=scope)
-        assert face.Memory(**memory.model_dump(exclude={"created_at"})) == memory
-        assert face.Memory.model_validate_json(memory.model_dump_json()) == memory

@@ -281,13 +281,6 @@ def test_memories_of_another_type_are_looked_for_where_a_filter_says_so(
 
 
 @once
-def test_nothing_found_is_nothing(words: object, face: Face) -> None:
-    with RecallStore(embedding=words) as empty:
-        for make in (face.task_memory_retriever, face.simple_task_memory_retriever):
-            assert face.ask(make(empty), "a file upload fails") == []
-
-
-@once
 @table("asked", ["", None])
 def test_no_question_and_no_messages_is_an_error(
     tasks: RecallStore, face: Face, asked: str | None

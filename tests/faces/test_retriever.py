@@ -38,15 +38,6 @@ def test_candidates_are_filtered_ranked_and_cut(store: RecallStore, face: Face) 
 
 
 @once
-def test_by_default_time_and_kind_are_weighed(store: RecallStore, face: Face) -> None:
-    config = face.RecallConfig(source=store, max_results=1)
-    options = {"timestamp": NOW, "scope": {"user_id": "bob"}}
-
-    assert [e.id for e in recall(face, "dentist", config, timestamp=NOW)[0]] == ["fear"]
-    assert [e.id for e in recall(face, "dentist", config, **options)[0]] == ["bob"]
-
-
-@once
 @table("method", ["semantic", "keyword", "hybrid"])
 def test_the_method_is_handed_on(store: RecallStore, face: Face, method: str) -> None:
     config = face.RecallConfig(source=store, retrieval_method=method, max_results=3)
@@ -85,15 +76,6 @@ def test_a_reflection_is_verified_and_stored(own_store: RecallStore, face: Face)
     assert found[0].id == "fear"
     assert own_store.count() == before + 1
     assert reflector.store_reflections is False
-
-
-@once
-def test_nothing_found_is_an_empty_list_and_no_reflection(store: RecallStore, face: Face) -> None:
-    config = face.RecallConfig(source=store, generate_reflection=True)
-
-    found, reflection = recall(face, "dentist", config, scope={"user_id": "nobody"})
-
-    assert (found, reflection) == ([], None)
 
 
 QUESTION = "What about the dentist last Tuesday?"
@@ -200,19 +182,6 @@ def test_the_moment_of_asking_in_every_form(store: RecallStore, face: Face, mome
 
 
 @once
-@table(("language", "read"), [("auto", True), ("zh", True), ("en", False)], ids=str)
-def test_the_language_of_a_question(
-    store: RecallStore, face: Face, language: str, read: bool
-) -> None:
-    stages = [face.ExtractTime(language=language), face.FuseRerank()]
-    retriever = face.RecallRetriever(store=store, timestamp=NOW, stages=stages)
-
-    [found, *_] = face.ask(retriever, "上周二我跟你说了什么关于牙医的事？")
-
-    assert ("recall_time_range" in found.metadata) is read
-
-
-@once
 @table(("first", "start"), [("monday", "2024-03-04"), ("sunday", "2024-03-03")])
 def test_the_first_day_of_a_week(store: RecallStore, face: Face, first: str, start: str) -> None:
     stages = [face.ExtractTime(week_start=first), face.FuseRerank()]
@@ -266,11 +235,6 @@ def test_a_store_of_ones_own(face: Face) -> None:
 
 
 # -- stages that ask a model ----------------------------------------------------------------------
-@once
-@table(("stage", "kept"), [("SemanticRank", 12), ("RerankMemory", 5)])
-def test_how_many_a_stage_keeps(face: Face, stage: str, kept: int) -> None:
-    assert len(face.refine(getattr(face, stage)(), many(12), "x")) == kept
-    assert len(face.refine(getattr(face, stage)(top_n=2), many(12), "x")) == 2
 
 
 # -- texts ----------------------------------------------------------------------------------------
