@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from benchmarks import latency
 
 
@@ -31,3 +33,14 @@ def test_latency_compares_the_systems(tmp_path):
     lines = [each for each in drawn.iter() if each.tag.endswith("polyline")]
     assert len(lines) == 6
     assert all(len(line.attrib["points"].split()) == 2 for line in lines)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["--rows", "5"], ["--rows", "many"], ["--queries", "0"], ["--json", "nowhere/out.json"]],
+)
+def test_latency_refuses_what_it_cannot_do(argv, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        latency.main(argv)
+    assert stopped.value.code == 2
+    assert argv[0] in capsys.readouterr().err

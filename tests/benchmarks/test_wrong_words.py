@@ -8,10 +8,6 @@ from tables import table
 WRONG = """
 ablation --data nowhere
 gate_weights --data nowhere.jsonl --language en
-latency --rows 5
-latency --rows many
-latency --queries 0
-latency --json nowhere/out.json
 loading --rows 0
 loading --rounds 0
 loading --memories nowhere
