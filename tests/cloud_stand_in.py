@@ -12,7 +12,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
@@ -23,6 +22,7 @@ from chromadb import CloudClient
 from chromadb.api import ClientAPI
 
 _SPARSE = "sparse_vector"  # how JSON marks a sparse vector, and how this proxy marks a stored one
+_DATABASE = "cloud"  # the server has its other collections in the default one
 _WRITES = {"add", "upsert", "update"}
 _READS = {"get", "query", "search", "count"}
 
@@ -45,11 +45,10 @@ class CloudStandIn:
         turned_away: How many of the next reads are answered with "too many requests".
     """
 
-    def __init__(self, path: Path) -> None:
-        self._chroma = ChromaServer(path)
-        self._chroma.client()
-        self._url = f"http://127.0.0.1:{self._chroma.port}"
+    def __init__(self, chroma: ChromaServer) -> None:
+        self._url = f"http://127.0.0.1:{chroma.port}"
         self._http = httpx.Client(base_url=self._url, timeout=60)
+        self._ask("POST", "/api/v2/tenants/default_tenant/databases", {"name": _DATABASE})
         self._schemas: dict[str, dict[str, Any]] = {}
         self._rows: dict[str, Any] = {}  # of each collection, until something is written
         self._lock = Lock()
@@ -67,7 +66,7 @@ class CloudStandIn:
         """A client, as one of Chroma Cloud."""
         return CloudClient(
             tenant="default_tenant",
-            database="default_database",
+            database=_DATABASE,
             api_key="secret",
             cloud_host="127.0.0.1",
             cloud_port=self.port,
@@ -78,7 +77,6 @@ class CloudStandIn:
         self._server.shutdown()
         self._server.server_close()
         self._http.close()
-        self._chroma.stop()
 
     # -- one request ------------------------------------------------------------------------------
 
@@ -97,6 +95,8 @@ class CloudStandIn:
         collection, action = rest[0], rest[1] if len(rest) > 1 else ""
         data = json.loads(body) if body else {}
         self.requests[action] += 1
+        if path.endswith("/auth/identity"):
+            return 200, {"user_id": "", "tenant": "default_tenant", "databases": [_DATABASE]}
         if path.endswith("/pre-flight-checks"):
             return 200, {"max_batch_size": 1000, "supports_base64_encoding": False}
         if action in _READS:

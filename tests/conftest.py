@@ -29,7 +29,7 @@ gc.disable()
 
 # No example has a time limit: a busy machine is no failure.
 # Where a rare case costs most, as in filters, a test takes more examples.
-settings.register_profile("house", deadline=None, max_examples=50)
+settings.register_profile("house", deadline=None, max_examples=20)
 settings.load_profile("house")
 
 
@@ -103,20 +103,26 @@ def collection_name() -> str:
 
 
 @pytest.fixture(scope="session")
-def server_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of a real Chroma server on this machine."""
+def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
+    """A real Chroma server on this machine."""
     server = ChromaServer(tmp_path_factory.mktemp("server"))
     try:
         server.client()
-        yield server.port
+        yield server
     finally:
         server.stop()
 
 
 @pytest.fixture(scope="session")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CloudStandIn]:
-    """A stand-in for Chroma Cloud on this machine."""
-    stand_in = CloudStandIn(tmp_path_factory.mktemp("cloud"))
+def server_port(chroma_server: ChromaServer) -> int:
+    """The port of the server."""
+    return chroma_server.port
+
+
+@pytest.fixture(scope="session")
+def cloud(chroma_server: ChromaServer) -> Iterator[CloudStandIn]:
+    """A stand-in for Chroma Cloud on this machine, in front of the same server."""
+    stand_in = CloudStandIn(chroma_server)
     try:
         yield stand_in
     finally:

@@ -2,8 +2,6 @@
 
 import ast
 import re
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from importlib import import_module
@@ -49,17 +47,6 @@ def _ours() -> list[Path]:
         for path, names in parts.items()
         if not any(n[0] == "." or n in built or n.endswith((".recall", ".egg-info")) for n in names)
     ]
-
-
-def test_layers() -> None:
-    done = subprocess.run(
-        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
 
 
 def test_both_faces_have_the_same_names() -> None:

@@ -131,12 +131,6 @@ def test_words_around_a_turn_are_off(folder) -> None:
     assert found == [1.0, 0.5, 1.0]
 
 
-def test_data_that_is_not_there_is_named(tmp_path, capsys) -> None:
-    with pytest.raises(SystemExit):
-        ablation.main(["--data", str(tmp_path / "nowhere")])
-    assert "nowhere" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("part", "folder_of_part"),
     [("event time", "event_times"), ("type", "types"), ("duplicates", "copies")],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from datetime import UTC, date, datetime
 
 import pytest
@@ -13,7 +12,6 @@ from benchmarks.ago import ago_days
 from benchmarks.baselines import Baselines, reciprocal_rank_fusion, tokens
 from benchmarks.datasets import DataError, read_expressions, read_retrieval_set
 from benchmarks.embedding import once_per_text
-from recall_retrievers.evaluation.metrics import mean, score
 
 FIGURES = {"recall@5", "recall@10", "ndcg@10", "hit@5"}
 
@@ -89,34 +87,6 @@ def _write(file, rows):
 
 
 # -- metrics --------------------------------------------------------------------------------------
-
-
-def test_metrics_equal_a_case_counted_by_hand():
-    ranking = ["x1", "a", "x2", "x3", "x4", "b", "x5"]
-    figures = score({"a", "b", "missing"}, ranking)
-    ideal = 1 + 1 / math.log2(3) + 1 / math.log2(4)
-    assert figures == pytest.approx(
-        {
-            "recall@5": 1 / 3,
-            "recall@10": 2 / 3,
-            "hit@5": 1.0,
-            "ndcg@10": (1 / math.log2(3) + 1 / math.log2(7)) / ideal,
-        },
-        abs=1e-6,
-    )
-
-
-def test_the_order_decides_not_the_names():
-    first, last = score({"z"}, ["z", "a"]), score({"z"}, ["a", "z"])
-    assert first["ndcg@10"] == 1
-    assert last["ndcg@10"] == pytest.approx(1 / math.log2(3))
-
-
-def test_a_query_that_nothing_answers_is_not_counted():
-    assert score(set(), ["a"]) is None
-    assert score({"a"}, [])["recall@10"] == 0
-    assert mean([None, {"hit@5": 1.0}, {"hit@5": 0.0}]) == {"hit@5": 0.5}
-    assert mean([None]) == {}
 
 
 # -- data and baselines ---------------------------------------------------------------------------
@@ -210,14 +180,6 @@ def test_what_becomes_of_the_time_that_is_named(folder, use, text, key):
     wanted = {"k", "timestamp", "timezone", "filter", key} - {None}
     assert options.keys() == wanted
     assert "filter" not in retrieval.asked(data, data.questions[1], use)[1]
-
-
-@pytest.mark.parametrize("main", [retrieval.main, time_expressions.main])
-def test_data_that_is_not_there_is_named(main, tmp_path, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main(["--data", str(tmp_path / "nowhere")])
-    assert stopped.value.code == 2
-    assert "nowhere" in capsys.readouterr().err
 
 
 def test_a_bad_line_is_named(folder):

@@ -45,12 +45,6 @@ def test_it_writes_the_weights_of_one_language(file: Path, tmp_path: Path) -> No
     assert not any("hut" in name for name in weights)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys) -> None:
-    with pytest.raises(SystemExit):
-        gate_weights.main(["--data", str(tmp_path / "x.jsonl"), "--language", "en"])
-    assert "x.jsonl is not there" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_weights_of_the_package_are_learned_from_the_prompts(
     tmp_path: Path, language: str

@@ -30,12 +30,3 @@ def test_it_says_what_share_the_reading_of_event_times_has(tmp_path, capsys):
     assert "5 memories, " in told
     assert "0 embedded again" in told
     assert "3 with event times" in told
-
-
-@pytest.mark.parametrize("wrong", [["--rows", "0"], ["--rounds", "0"], ["--memories", "nowhere"]])
-def test_it_refuses_what_it_cannot_do(wrong, tmp_path):
-    memories = tmp_path / "memories.jsonl"
-    memories.write_text("{}", encoding="utf-8")
-    with pytest.raises(SystemExit) as stopped:
-        loading.main(["--memories", str(memories), *wrong])
-    assert stopped.value.code == 2

@@ -72,12 +72,6 @@ def test_no_text_is_kept(results: Path, tmp_path: Path, monkeypatch: pytest.Monk
     assert SECRET not in kept.read_text(encoding="utf-8")
 
 
-def test_a_folder_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        measured.main(["--results", "nowhere"])
-    assert "nowhere" in capsys.readouterr().err
-
-
 def test_the_stock_pieces_see_what_a_question_may_see(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,10 +27,3 @@ def test_it_counts_what_both_sides_ask(tmp_path, capsys):
     for by in list(costs.values())[1:]:
         assert all(cost["tokens_in"] > cost["tokens_out"] > 10 for cost in by.values())
     assert "rank and rewrite" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("wrong", [["--memories", "nowhere"], ["--candidates", "0"]])
-def test_it_refuses_what_it_cannot_do(wrong):
-    with pytest.raises(SystemExit) as stopped:
-        model_cost.main(wrong)
-    assert stopped.value.code == 2

@@ -54,11 +54,3 @@ def test_the_row_index_is_built_once_in_a_run(tmp_path, capsys, monkeypatch):
     assert written.count("<!-- figures of") == written.count("<!-- end of figures -->") == 2
     with client_of(tmp_path / "rows-30") as client:
         assert client.get_collection("memories", embedding_function=None).count() == 30
-
-
-@pytest.mark.parametrize("argv", [["--rows", "5"], ["--rounds", "0"], ["--json", "no/out.json"]])
-def test_opening_refuses_what_it_cannot_do(argv, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        opening.main(argv)
-    assert stopped.value.code == 2
-    assert argv[0] in capsys.readouterr().err

@@ -12,7 +12,7 @@ def test_all_of_a_user_and_a_week_is_found(tmp_path: Path) -> None:
     from benchmarks import own_stores
 
     out = tmp_path / "out.json"
-    own_stores.main(["--rows", "1500", "--users", "1", "--queries", "1", "--json", str(out)])
+    own_stores.main(["--rows", "1000", "--users", "1", "--queries", "1", "--json", str(out)])
 
     for ways in json.loads(out.read_text(encoding="utf-8")).values():
         assert {name: figures["found"] for name, figures in ways.items()} == {

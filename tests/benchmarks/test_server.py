@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import server
 from benchmarks.counting_proxy import CountingProxy
 from benchmarks.grown_page import write_server
 
@@ -33,14 +32,6 @@ def test_the_proxy_counts_what_it_passes_on():
             assert (proxy.up, proxy.down) == (8, 24)
             proxy.reset()
             assert (proxy.up, proxy.down) == (0, 0)
-
-
-@pytest.mark.parametrize("argv", [["--rows", "5"], ["--json", "no/out.json"]])
-def test_the_server_is_not_measured_with_what_it_cannot_do(argv, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        server.main(argv)
-    assert stopped.value.code == 2
-    assert argv[0] in capsys.readouterr().err
 
 
 def test_the_figures_go_into_the_page(tmp_path):

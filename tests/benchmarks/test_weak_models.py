@@ -69,9 +69,3 @@ def test_it_prints_and_writes_a_row_for_each_face(tmp_path: Path, capsys) -> Non
             assert (models["oracle"], row["kept"]) == (1.0, 1.0)
             assert models["reversed"] < 1
     assert "recall at 5" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("wrong", [["--shares", "2"], ["--shares", "x"], ["--seeds", "0"]])
-def test_it_refuses_what_it_cannot_do(wrong: list[str], tmp_path: Path) -> None:
-    with pytest.raises(SystemExit):
-        weak_models.main(["--data", str(tmp_path), *wrong])

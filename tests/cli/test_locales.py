@@ -45,8 +45,7 @@ def _environment(name: str, folder: Path) -> dict[str, str]:
     [
         ("C", "my notes"),
         ("de_DE.ISO-8859-1", "my notes"),
-        ("de_DE.UTF-8", "Mémoires ß"),
-        ("tr_TR.UTF-8", "anılar İ 记忆"),
+        ("tr_TR.UTF-8", "anılar ß İ 记忆"),
     ],
 )
 def test_the_same_answer_in_every_locale(locale: str, place: str, tmp_path: Path) -> None:

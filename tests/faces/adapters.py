@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from langchain_core.documents import Document
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
@@ -104,6 +105,13 @@ class Face:
 
 
 FACES = [Face(p, a) for p in ("langchain_recall", "llamaindex_recall") for a in (False, True)]
+"""The four ways in. A test that takes the fixture `face` goes through all of them."""
+
+once = pytest.mark.parametrize("face", FACES[:1], ids=str)
+"""For what core decides: one way shows it."""
+
+both = pytest.mark.parametrize("face", FACES[::2], ids=str)
+"""For what each face does alike, whether it is waited for or not."""
 
 
 def document(found: Found) -> Document:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-import faiss
 import pytest
 from chromadb import EphemeralClient
 from conftest import WordsEmbedding
@@ -17,15 +16,11 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore
-from langchain_faiss import Faiss
-from langchain_postgres import Column, PGEngine, PGVector, PGVectorStore
 from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever as IndexRetriever
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.vector_stores.chroma import ChromaVectorStore
-from llama_index.vector_stores.faiss import FaissVectorStore
-from sqlalchemy.pool import NullPool
 
 from langchain_recall import AnyStore
 from recall_retrievers.core.candidate import Candidate
@@ -150,10 +145,14 @@ def nodes_of(stored: Sequence[Row]) -> list[TextNode]:
 def _langchain(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) -> Any:
     store: Any
     if kind == "faiss":
+        from langchain_faiss import Faiss  # a store is imported where one is opened
+
         store = Faiss(LangChainWords())
     elif kind == "pgvector":
         store = _langchain_postgres(postgres())
     elif kind == "PGVector":  # the older of its two classes
+        from langchain_postgres import PGVector
+
         url = f"postgresql+psycopg://postgres@127.0.0.1:{postgres()}/postgres"
         name = f"t{uuid.uuid4().hex}"
         store = PGVector(LangChainWords(), connection=url, collection_name=name, use_jsonb=True)
@@ -172,7 +171,9 @@ def _langchain(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) ->
     return store.as_retriever(search_kwargs={"k": 2}) if kind == "vector retriever" else store
 
 
-def _langchain_postgres(port: int) -> PGVectorStore:
+def _langchain_postgres(port: int) -> Any:
+    from langchain_postgres import Column, PGEngine, PGVectorStore
+
     url = f"postgresql+psycopg://postgres@127.0.0.1:{port}/postgres"
     engine, table = PGEngine.from_connection_string(url), f"t{uuid.uuid4().hex}"
     by_text = Column("langchain_id", "TEXT", nullable=False)  # ours are no UUIDs
@@ -194,6 +195,9 @@ def _langchain_qdrant() -> Any:
 def _llamaindex(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) -> Any:
     vectors: Any = None
     if kind == "faiss":
+        import faiss
+        from llama_index.vector_stores.faiss import FaissVectorStore
+
         vectors = FaissVectorStore(faiss_index=faiss.IndexFlatL2(DIMENSION))
     elif kind == "pgvector":
         vectors = llamaindex_postgres(postgres())
@@ -213,6 +217,7 @@ def llamaindex_postgres(port: int, **options: Any) -> Any:
     if find_spec("llama_index.vector_stores.postgres") is None:
         pytest.skip("llama-index-vector-stores-postgres is not here: it takes no SQLAlchemy 2.1")
     from llama_index.vector_stores.postgres import PGVectorStore as IndexStore
+    from sqlalchemy.pool import NullPool
 
     return IndexStore.from_params(
         host="127.0.0.1",

@@ -1,12 +1,11 @@
 """search_memory_with_context: profiles and events of agents and users, through both faces."""
 
 import asyncio
-import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, once
 from tables import table
 
 from recall_retrievers.core.errors import ScopeError
@@ -70,6 +69,7 @@ def test_the_agents_memory_sees_its_own_and_its_users(shelf: RecallStore, face: 
     assert ROWS[6][2] not in _contents(found)
 
 
+@once
 def test_a_user_is_all_that_is_seen(shelf: RecallStore, face: Face) -> None:
     agent = face.AgentMemory(store=shelf, agent_id="tutor")
     anns = {ROWS[2][2], ROWS[3][2]}
@@ -83,18 +83,14 @@ def test_a_user_is_all_that_is_seen(shelf: RecallStore, face: Face) -> None:
         bound.get_user_memory("bob")
 
 
-def test_an_unknown_user_has_no_memories(shelf: RecallStore, face: Face) -> None:
-    found = _search(face, face.AgentMemory(store=shelf), "Python", user_id="nobody")
-
-    assert found == {**NOTHING, "search_terms": ["python"]}
-
-
+@once
 def test_another_agent_sees_nothing(shelf: RecallStore, face: Face) -> None:
     other = face.AgentMemory(store=shelf, agent_id="cook")
 
     assert _search(face, other, "Python")["total_matches"] == 0
 
 
+@once
 @table("nothing", ["", None, [], "what is it?"])
 def test_nothing_said_finds_nothing(shelf: RecallStore, face: Face, nothing: object) -> None:
     memory = face.AgentMemory(store=shelf)
@@ -103,6 +99,7 @@ def test_nothing_said_finds_nothing(shelf: RecallStore, face: Face, nothing: obj
         assert _search(face, memory, nothing) == NOTHING
 
 
+@once
 def test_words_are_whole_and_stems_count(shelf: RecallStore, face: Face) -> None:
     shelf.add(
         [
@@ -116,6 +113,7 @@ def test_words_are_whole_and_stems_count(shelf: RecallStore, face: Face) -> None
     assert [match["content"] for match in found["agent_event_matches"]] == ["Zoe collects art."]
 
 
+@once
 def test_old_events_are_found_as_new_ones_are(words: object, face: Face) -> None:
     with RecallStore(embedding=words) as store:
         store.add(
@@ -135,17 +133,7 @@ def test_old_events_are_found_as_new_ones_are(words: object, face: Face) -> None
     assert len(many["agent_event_matches"]) == many["total_matches"] == 3
 
 
-def test_two_users_in_turn_get_their_own(shelf: RecallStore, face: Face) -> None:
-    agent = face.AgentMemory(store=shelf)
-    opened = {user: agent.get_user_memory(user) for user in ("ann", "bob")}
-    turns = random.Random(7).choices(["ann", "bob"], k=60)
-
-    for user in turns:
-        found = _search(face, opened[user], "Python bread?")
-        mine = {content for _, whose, content in ROWS[:6] if whose == user}
-        assert _contents(found) == mine
-
-
+@once
 def test_wrong_input(shelf: RecallStore, face: Face) -> None:
     memory = face.AgentMemory(store=shelf)
 
@@ -153,10 +141,3 @@ def test_wrong_input(shelf: RecallStore, face: Face) -> None:
         face.AgentMemory(store=shelf, userid="ann")
     with pytest.raises(TypeError, match="a text or a list of messages"):
         _search(face, memory, 7)
-
-
-def test_it_knows_when_to_search(shelf: RecallStore, face: Face) -> None:
-    memory = face.AgentMemory(store=shelf)
-
-    assert memory.should_search_memory("What did I tell you about Python?")
-    assert not memory.should_search_memory("What is Python?")

@@ -18,23 +18,67 @@ from benchmarks.footprint import required
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent.parent
 
-USE = {
-    "langchain": """
-from langchain_recall import RecallRetriever, RecallStore, explain
-store = RecallStore()
-store.add([{"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"}])
-found = RecallRetriever(store=store).invoke("the dentist last Tuesday", timestamp="2024-03-08")
-print(found[0].page_content, "|", found[0].metadata["recall_time_words"])
+# Programs that run in one process, one after the other: a start is most of the work.
+PROGRAMS = {
+    "installed": """
+from importlib.util import find_spec
+import recall_retrievers
+print(*(package for package in ("langchain_core", "llama_index") if find_spec(package)))
+print(recall_retrievers.__file__)
 """,
-    "llamaindex": """
-from llamaindex_recall import RecallRetriever, RecallStore, explain
-store = RecallStore()
-store.add([{"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"}])
-found = RecallRetriever(store=store).retrieve("the dentist last Tuesday", timestamp="2024-03-08")
-print(found[0].text, "|", found[0].metadata["recall_time_words"])
+    "faces": """
+from contextlib import suppress
+for face, ask in (("langchain", "invoke"), ("llamaindex", "retrieve")):
+    try:
+        exec(f"from {face}_recall import RecallRetriever, RecallStore, explain")
+        with suppress(ValueError):  # it needs a store
+            RecallRetriever(store=None)
+        store = RecallStore()
+        told = {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"}
+        store.add([told])
+        asked = getattr(RecallRetriever(store=store), ask)
+        [found] = asked("the dentist last Tuesday", timestamp="2024-03-08")
+        text = getattr(found, "page_content", None) or found.text
+        print(face, text, found.metadata["recall_time_words"])
+    except ImportError as error:
+        print(face, error)
+""",
+    "chroma": """
+from recall_retrievers.store import RecallStore
+try:
+    RecallStore().close()
+except Exception as error:
+    print(error)
+""",
+    "extras": """
+import langchain_recall
+from recall_retrievers.explain.explanation import explain
+assert hasattr(langchain_recall, "RecallMiddleware")
+for use in (
+    "langchain_recall.RecallMiddleware(None)",
+    "type('Mine', (langchain_recall.RecallMiddleware,), {})",
+    "explain([]).plot_scores()",
+):
+    try:
+        eval(use)
+    except ImportError as error:
+        print(error)
+""",
+    "names": """
+import inspect
+from importlib import import_module
+from importlib.metadata import version
+for name in ("langchain_recall", "llamaindex_recall"):
+    face = import_module(name)
+    names = {}
+    exec(f"from {name} import *", names)
+    assert set(face.__all__) <= names.keys()
+    assert inspect.getmembers(face) and hasattr(face, "RecallRetriever")
+    assert issubclass(names["StoreLockedError"], names["StoreError"])
+    assert face.__version__ == version("recall-retrievers")
 """,
 }
-
+_NEXT = "-- the next one --"
 # `python -m` of one face after the other, in one process.
 BOTH = """
 import runpy
@@ -77,97 +121,57 @@ def _run(program: Path, *words: str, cwd: Path | None = None) -> subprocess.Comp
     )
 
 
-INSTALLED = """
-from importlib.util import find_spec
-import recall_retrievers
-print(*(package for package in ("langchain_core", "llama_index") if find_spec(package)))
-print(recall_retrievers.__file__)
-"""
+@pytest.fixture(scope="module")
+def shown(environment: tuple[str, Path]) -> dict[str, str]:
+    """What each of the programs prints."""
+    done = _run(environment[1], "-c", f"\nprint('{_NEXT}')\n".join(PROGRAMS.values()))
+    assert done.returncode == 0, done.stderr
+    return dict(zip(PROGRAMS, done.stdout.split(f"{_NEXT}\n"), strict=True))
 
 
 def test_the_other_framework_is_not_there_and_what_runs_is_the_wheel(
-    environment: tuple[str, Path], names: list[str]
+    environment: tuple[str, Path], shown: dict[str, str]
 ) -> None:
     extra, python = environment
     owns = {"langchain": "langchain_core", "llamaindex": "llama_index"}
 
-    frameworks, runs = names[0].splitlines()
+    frameworks, runs = shown["installed"].splitlines()
 
     assert frameworks == owns.get(extra, "")
     assert runs.startswith(str(python.parent.parent))
 
 
-def test_the_face_works(environment: tuple[str, Path]) -> None:
-    extra, python = environment
-    if extra not in USE:
-        pytest.skip("no face is installed here")
-
-    done = _run(python, "-c", USE[extra])
-
-    assert done.stdout.strip() == "The dentist filled a tooth. | last Tuesday", done.stderr
-
-
-def test_the_other_face_says_what_is_missing(environment: tuple[str, Path]) -> None:
-    extra, python = environment
-    for other in {"langchain", "llamaindex"} - {extra}:
-        use = f"from {other}_recall import RecallRetriever; RecallRetriever(store=None)"
-        done = _run(python, "-c", use)
-        assert done.returncode == 1
-        assert f"pip install 'recall-retrievers[{other}]'" in done.stderr
+def test_a_face_works_or_says_what_is_missing(
+    environment: tuple[str, Path], shown: dict[str, str]
+) -> None:
+    for face, said in zip(("langchain", "llamaindex"), shown["faces"].splitlines(), strict=True):
+        if face == environment[0]:
+            assert said == f"{face} The dentist filled a tooth. last Tuesday"
+        else:
+            assert f"pip install 'recall-retrievers[{face}]'" in said
 
 
-_NEXT = "-- the next one --"
-EVERYTHING = """
-import inspect
-from importlib import import_module
-from importlib.metadata import version
-for name in ("langchain_recall", "llamaindex_recall"):
-    face = import_module(name)
-    names = {}
-    exec(f"from {name} import *", names)
-    assert set(face.__all__) <= names.keys()
-    assert inspect.getmembers(face) and hasattr(face, "RecallRetriever")
-    assert issubclass(names["StoreLockedError"], names["StoreError"])
-    assert face.__version__ == version("recall-retrievers")
-"""
-OTHER_EXTRAS = """
-import langchain_recall
-from recall_retrievers.explain.explanation import explain
-assert hasattr(langchain_recall, "RecallMiddleware")
-for use in (
-    "langchain_recall.RecallMiddleware(None)",
-    "type('Mine', (langchain_recall.RecallMiddleware,), {})",
-    "explain([]).plot_scores()",
-):
-    try:
-        eval(use)
-    except ImportError as error:
-        print(error)
-"""
+def test_without_chroma_it_says_what_to_install(
+    environment: tuple[str, Path], shown: dict[str, str]
+) -> None:
+    said = shown["chroma"]
+    if environment[0]:
+        assert said == ""
+    else:
+        assert "Chroma is not installed" in said
+        assert "pip install 'recall-retrievers[chroma,embedding]'" in said
+        assert "'recall-retrievers[client]'" in said
 
 
-@pytest.fixture(scope="module")
-def names(environment: tuple[str, Path]) -> list[str]:
-    """What three programs print in one process, one after the other: a start is most of it."""
-    programs = f"\nprint('{_NEXT}')\n".join((INSTALLED, OTHER_EXTRAS, EVERYTHING))
-    done = _run(environment[1], "-c", programs)
-    shown = done.stdout.split(f"{_NEXT}\n")
-    assert len(shown) == 3, done.stderr
-    return [*shown[:2], "" if done.returncode == 0 else done.stderr]
-
-
-def test_all_names_can_be_imported_at_once(names: list[str]) -> None:
-    assert names[2] == ""
-
-
-def test_what_needs_another_extra_says_which(names: list[str]) -> None:
+def test_what_needs_another_extra_says_which(shown: dict[str, str]) -> None:
     needs = "RecallMiddleware needs langchain: pip install 'recall-retrievers[agents]'"
-    *middleware, pictures = names[1].splitlines()
+    *middleware, pictures = shown["extras"].splitlines()
     assert middleware == [needs, needs]
     assert pictures.startswith("plot_scores needs matplotlib")
     assert "pip install 'recall-retrievers[plot]'" in pictures
 
 
+@pytest.mark.parametrize("environment", [""], indirect=True)
 def test_the_command_is_installed(environment: tuple[str, Path]) -> None:
     _, python = environment
     done = _run(python.with_name("recall"), "gate", "What is 2 + 2?")
@@ -176,10 +180,9 @@ def test_the_command_is_installed(environment: tuple[str, Path]) -> None:
     assert done.returncode == 1, done.stderr
 
 
+@pytest.mark.parametrize("environment", ["chroma,embedding"], indirect=True)
 def test_the_command_line_needs_no_framework(environment: tuple[str, Path], tmp_path: Path) -> None:
-    extra, python = environment
-    if not extra:
-        pytest.skip("no Chroma is installed here")
+    _, python = environment
     memories = tmp_path / "memories.jsonl"
     memories.write_text('{"content": "The dentist filled a tooth."}\n', encoding="utf-8")
 
@@ -188,36 +191,21 @@ def test_the_command_line_needs_no_framework(environment: tuple[str, Path], tmp_
     assert done.stdout.count("The dentist filled a tooth.") == 2, done.stderr
 
 
-def test_without_chroma_it_says_what_to_install(environment: tuple[str, Path]) -> None:
-    extra, python = environment
-    if extra:
-        pytest.skip("Chroma is installed here")
-
-    done = _run(python, "-c", "from recall_retrievers.store import RecallStore; RecallStore()")
-
-    assert done.returncode == 1
-    assert "Chroma is not installed" in done.stderr
-    assert "pip install 'recall-retrievers[chroma,embedding]'" in done.stderr
-    assert "'recall-retrievers[client]'" in done.stderr
+FRAMEWORKS = {"langchain_core", "llama_index"}
 
 
 @pytest.mark.parametrize(
-    ("package", "never"),
-    [
-        ("langchain_recall", {"llama_index", "chromadb", "langchain_core"}),
-        ("llamaindex_recall", {"langchain_core", "chromadb", "llama_index"}),
-        (
-            "recall_retrievers.retriever.memory_retriever",
-            {"langchain_core", "chromadb", "llama_index"},
-        ),
-        ("langchain_recall.retriever", {"llama_index", "chromadb", "matplotlib"}),
-        ("llamaindex_recall.retriever", {"langchain_core", "chromadb", "matplotlib"}),
-    ],
+    ("package", "framework"),
+    [("langchain_recall", "langchain_core"), ("llamaindex_recall", "llama_index")],
 )
-def test_importing_loads_nothing_that_is_not_used(package: str, never: set[str]) -> None:
-    code = f"import sys, {package}; print(*{{name.split('.')[0] for name in sys.modules}})"
+def test_importing_loads_nothing_that_is_not_used(package: str, framework: str) -> None:
+    steps = (package, "recall_retrievers.retriever.memory_retriever", f"{package}.retriever")
+    loaded = "print(*{name.split('.')[0] for name in sys.modules})"
+    code = "; ".join(["import sys", *(f"import {each}; {loaded}" for each in steps)])
 
     done = _run(Path(sys.executable), "-c", code, cwd=ROOT)
 
     assert done.returncode == 0, done.stderr
-    assert not never & set(done.stdout.split())
+    *before, after = (set(line.split()) for line in done.stdout.splitlines())
+    assert not any((FRAMEWORKS | {"chromadb"}) & each for each in before)
+    assert not (FRAMEWORKS - {framework} | {"chromadb", "matplotlib"}) & after

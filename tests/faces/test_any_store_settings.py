@@ -5,13 +5,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, both, once
 from faces.conftest import NOW
 from faces.other_stores import (
     ANN,
     Fixed,
     FixedIndex,
-    crowd,
     documents_of,
     nodes_of,
     open_store,
@@ -21,7 +20,6 @@ from tables import table
 
 from recall_retrievers.core.errors import (
     ForeignCollectionError,
-    QueryError,
     SettingsError,
     StoreError,
 )
@@ -31,25 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:builtin type .* has no __module_
 Open = Callable[..., Any]
 
 
-def test_a_scope_may_be_pushed_down_and_is_checked_all_the_same(opened: Open, face: Face) -> None:
-    from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
-
-    def rightly(search: Any) -> dict[str, Any]:
-        if face.is_langchain:
-            user = search.scope.user_id
-            return {"filter": lambda document: document.metadata["user_id"] == user}
-        return {"filters": MetadataFilters(filters=[MetadataFilter(key="user_id", value="ann")])}
-
-    def wrongly(search: Any) -> dict[str, Any]:
-        return {}
-
-    source = opened("in memory", crowd(120))
-    for push_down in (rightly, wrongly):
-        store = face.AnyStore(source=source, fetch_limit=60, push_down=push_down)
-        found = face.ask(face.RecallRetriever(store=store, **ANN), "the dentist")
-        assert [each.id for each in found] == (["ann"] if push_down is rightly else [])
-
-
+@once
 def test_other_names_are_mapped(opened: Open, face: Face) -> None:
     stored = [
         (
@@ -79,6 +59,7 @@ def test_other_names_are_mapped(opened: Open, face: Face) -> None:
     assert none == []
 
 
+@both
 def test_a_retriever_is_asked_as_it_is(face: Face) -> None:
     stored = rows()
     given: Any = (
@@ -97,10 +78,9 @@ def test_a_retriever_is_asked_as_it_is(face: Face) -> None:
     assert (near["fear"], near["filling"]) == (61 / 62, 61 / 63)  # Bob's is the first
 
 
-def test_memories_without_an_id_are_told_apart(face: Face) -> None:
+@once
+def test_documents_without_an_id_are_told_apart(face: Face) -> None:
     documents = documents_of(rows())
-    if not face.is_langchain:
-        pytest.skip("a node always has an id")
     bare = Fixed(documents=[each.model_copy(update={"id": None}) for each in documents])
 
     found = face.ask(face.RecallRetriever(store=bare, k=6), "anything")
@@ -108,6 +88,7 @@ def test_memories_without_an_id_are_told_apart(face: Face) -> None:
     assert len({each.content for each in found}) == 6
 
 
+@once
 def test_it_is_searched_and_never_written(opened: Open, face: Face) -> None:
     retriever = face.RecallRetriever(store=opened())
 
@@ -115,6 +96,7 @@ def test_it_is_searched_and_never_written(opened: Open, face: Face) -> None:
         retriever.store.add([])
 
 
+@both
 def test_memories_are_looked_up_by_id_where_the_store_can(opened: Open, face: Face) -> None:
     store = face.AnyStore(source=opened())
     unable = face.AnyStore(source=opened("vector retriever"))
@@ -124,6 +106,7 @@ def test_memories_are_looked_up_by_id_where_the_store_can(opened: Open, face: Fa
         unable.get(["tea"])
 
 
+@once
 def test_reflections_keep_their_weight_where_the_store_cannot_look_up_their_sources(
     opened: Open, face: Face
 ) -> None:
@@ -146,6 +129,7 @@ def test_reflections_keep_their_weight_where_the_store_cannot_look_up_their_sour
     assert "looks up nothing by id" in kept.metadata["recall_degraded"]
 
 
+@once
 @table(
     ("wrong", "says"),
     [
@@ -164,11 +148,7 @@ def test_wrong_settings_are_named(
         face.AnyStore(**{"source": opened(), **wrong})
 
 
+@once
 def test_a_retriever_takes_nothing_pushed_down(opened: Open, face: Face) -> None:
     with pytest.raises(SettingsError, match="push_down is for the search of a vector store"):
         face.AnyStore(source=opened("vector retriever"), push_down=lambda search: {})
-
-
-def test_a_filter_that_cannot_match_is_an_error(opened: Open, face: Face) -> None:
-    with pytest.raises((SettingsError, QueryError), match="condition is one of"):
-        face.RecallRetriever(store=opened(), filter={"a": {"$like": "x"}})

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, both, once
 from faces.conftest import NOW
 from faces.owners import ANN, BOB, QUESTION, add, retriever
 from langchain_core.documents import Document
@@ -72,6 +72,7 @@ def test_a_bundle_and_a_calls_own_scope_hold_both(store: RecallStore) -> None:
         asked.retrieve(bundle, scope=BOB)
 
 
+@once
 def test_a_stage_sees_the_scope_of_the_retriever_and_of_the_call(
     store: RecallStore, face: Face
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_stage_sees_the_scope_of_the_retriever_and_of_the_call(
 # -- a required scope ------------------------------------------------------------------------------
 
 
+@both
 def test_a_retriever_requires_a_scope(store: RecallStore, face: Face) -> None:
     asked = retriever(face, store, require_scope=("user_id",), k=9)
 
@@ -104,6 +106,7 @@ def test_a_retriever_requires_a_scope(store: RecallStore, face: Face) -> None:
     assert [each.id for each in face.ask(bound, QUESTION)] == ["bob"]
 
 
+@once
 def test_what_is_required_goes_with_the_retriever(store: RecallStore, face: Face) -> None:
     asked = retriever(face, store, require_scope=["user_id", "workspace"])
 
@@ -117,6 +120,7 @@ def test_what_is_required_goes_with_the_retriever(store: RecallStore, face: Face
             asked.invoke(QUESTION, {"configurable": ANN})
 
 
+@once
 @table("wrong", ["user_id", ("",), ("user",), [None], {"user_id"}, None], ids=str)
 def test_what_cannot_be_required(store: RecallStore, face: Face, words: object, wrong: Any) -> None:
     message = "require_scope takes a tuple of user_id, agent_id, session_id, workspace"
@@ -126,6 +130,7 @@ def test_what_cannot_be_required(store: RecallStore, face: Face, words: object, 
         face.RecallStore(embedding=words, require_scope=wrong)
 
 
+@both
 def test_nothing_gets_round_a_store_that_requires_a_scope(
     demanding: RecallStore, face: Face
 ) -> None:
@@ -156,6 +161,7 @@ def test_nothing_gets_round_a_store_that_requires_a_scope(
     assert contents(demanding) == ["The dentist is on Elm Street.", "The dentist is on Oak Street."]
 
 
+@once
 def test_whoever_names_a_user_is_answered(demanding: RecallStore, face: Face) -> None:
     asked = retriever(face, demanding, scope=ANN)
     one_call = face.arecall if face.is_async else face.recall
@@ -197,6 +203,7 @@ async def test_a_block_and_a_middleware_over_a_store_that_requires_a_scope(
     assert len(contents(demanding)) == 2
 
 
+@once
 def test_a_conversation_of_a_user_is_stored(demanding: RecallStore, face: Face) -> None:
     add = demanding.aadd_conversation if face.is_async else demanding.add_conversation
     turns = [("user", "I need a kettle."), ("assistant", "A red one?")]
@@ -207,16 +214,3 @@ def test_a_conversation_of_a_user_is_stored(demanding: RecallStore, face: Face) 
     assert [each.turn_before for each in demanding.get(ids, scope=ANN)] == ["", ids[0]]
     with pytest.raises(StoreError, match="which is not stored"):
         face._wait(add(said, scope=BOB, turn_before=ids[1]))
-
-
-def test_a_memory_replaces_none_of_another_owner(demanding: RecallStore) -> None:
-    with pytest.raises(ScopeError, match="'oak' is there already, outside the scope"):
-        demanding.add(
-            [
-                {"id": "new", "content": "Tea.", "scope": ANN},
-                {"id": "oak", "content": "Gone.", "scope": ANN},
-            ]
-        )
-    demanding.add([{"id": "elm", "content": "The dentist moved.", "scope": ANN}])
-
-    assert contents(demanding) == ["The dentist is on Oak Street.", "The dentist moved."]

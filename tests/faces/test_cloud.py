@@ -7,7 +7,7 @@ import chromadb
 import pytest
 from cloud_stand_in import CloudStandIn
 from conftest import ROOT, WordsEmbedding
-from faces.adapters import Face
+from faces.adapters import Face, once
 from faces.conftest import MEMORIES, NOW
 
 from langchain_recall import RecallRetriever, evaluate
@@ -27,6 +27,7 @@ def there(cloud: CloudStandIn) -> Iterator[RecallStore]:
         yield opened
 
 
+@once
 @pytest.mark.parametrize("method", ["semantic", "keyword", "hybrid"])
 def test_the_cloud_answers_as_an_embedded_collection_does(
     face: Face, store: RecallStore, there: RecallStore, method: str
@@ -73,6 +74,7 @@ def test_real_conversations_are_found_as_well_as_in_an_embedded_collection(
     assert other == pytest.approx(one, abs=0.02)
 
 
+@once
 def test_a_collection_of_the_cloud_without_words_says_so(
     face: Face, cloud: CloudStandIn, collection_name: str
 ) -> None:

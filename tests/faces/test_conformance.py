@@ -1,151 +1,30 @@
 """One table of cases through both faces, sync and async: the same question, the same answer."""
 
 import re
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face
+from faces.adapters import FACES, Face, both, once
+from faces.cases import CASES, Case
 from faces.conftest import NOW
-from matplotlib.figure import Figure
 from tables import table
 
 from recall_retrievers.store import RecallStore
 
 
-@dataclass(frozen=True)
-class Case:
-    """A question, what is set, and which memories come back, best first."""
-
-    name: str
-    question: Any
-    expected: list[str]
-    settings: dict[str, Any] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
-
-
-CASES = [
-    Case("type ratios order what is equally near", "dentist", ["fear", "moved", "bob"], {"k": 3}),
-    Case(
-        "a named time is preferred",
-        "the dentist last Tuesday",
-        ["fear", "bob", "moved"],
-        {"k": 3},
-    ),
-    Case(
-        "a named time does not exclude",
-        "the dentist last Tuesday",
-        ["fear", "moved"],
-        {"k": 2, "scope": {"user_id": "ann"}},
-    ),
-    Case(
-        "a required time excludes",
-        "the filling in my tooth last Tuesday",
-        ["filling", "tea"],
-        {"scope": {"user_id": "ann"}, "time_mode": "require", "k": 2},
-    ),
-    Case(
-        "an ignored time is not read",
-        "the dentist last Tuesday?",
-        ["fear", "moved", "bob"],
-        {"k": 3, "time_mode": "ignore"},
-    ),
-    Case(
-        "the event time matches as the recorded time does",
-        "the wedding last Saturday",
-        ["wedding"],
-        {"time_mode": "require"},
-    ),
-    Case(
-        "a range handed in is taken instead of the words",
-        "the dentist last Tuesday",
-        ["moved"],
-        {"time_mode": "require", "time_range": ("2024-02-01", "2024-02-02")},
-    ),
-    Case("the scope of the retriever", "dentist", ["bob"], {"scope": {"user_id": "bob"}}),
-    Case("the scope of the call", "dentist", ["bob"], options={"scope": {"user_id": "bob"}}),
-    Case(
-        "a call narrows the scope",
-        "dentist",
-        ["fear"],
-        {"scope": {"user_id": "ann"}},
-        {"scope": {"agent_id": "helper"}},
-    ),
-    Case(
-        "a filter",
-        "dentist",
-        ["moved", "filling"],
-        {"filter": {"topic": "health", "stars": {"$gte": 3}}},
-    ),
-    Case(
-        "a call's filter holds besides the retriever's",
-        "dentist, green tea",
-        ["moved"],
-        {"filter": {"topic": "health"}},
-        {"filter": {"stars": {"$gt": 3}}},
-    ),
-    Case(
-        "a filter on the recorded time takes a date",
-        "dentist",
-        ["fear"],
-        {"filter": {"created_at": {"$lt": "2024-01-01T00:00:00Z"}}},
-    ),
-    Case(
-        "a filter's time is read in the asker's zone",
-        "dentist",
-        ["fear"],
-        {
-            "filter": {"created_at": {"$gt": "2023-11-21T03:00", "$lt": "2023-11-21T04:00"}},
-            "timezone": "Asia/Tokyo",
-        },
-    ),
-    Case(
-        "a filter's number is a time as everywhere: epoch seconds",
-        "dentist",
-        ["fear"],
-        {"filter": {"created_at": {"$lt": 1704067200}}},
-    ),
-    Case("k of the call", "dentist", ["fear"], {"k": 4}, {"k": 1}),
-    Case(
-        "the moment of the call",
-        "the dentist yesterday",
-        ["moved"],
-        {"time_mode": "require"},
-        {"timestamp": "2024-02-02T08:00:00Z"},
-    ),
-    Case(
-        "the time zone says what a day is",
-        "the dentist yesterday",
-        ["fear"],
-        {"time_mode": "require", "timezone": "Asia/Tokyo"},
-        {"timestamp": "2023-11-22T08:00:00+09:00"},
-    ),
-    Case("a threshold on similarity", "Green tea", ["tea"], {"threshold_score": 0.45}),
-    Case("no more than k without a stage", "dentist", ["fear", "moved"], {"k": 2, "stages": []}),
-    Case("nothing in scope", "dentist", [], {"scope": {"user_id": "nobody"}}),
-]
-
-
 @table("case", CASES, ids=lambda case: case.name)
-def test_the_right_memories_come_back_in_order(store: RecallStore, face: Face, case: Case) -> None:
-    retriever = face.RecallRetriever(store=store, **{"timestamp": NOW, **case.settings})
-
-    found = face.ask(retriever, case.question, **case.options)
-
-    assert [each.id for each in found] == case.expected
-
-
-@table("case", CASES, ids=lambda case: case.name)
-def test_both_faces_say_the_same(store: RecallStore, case: Case) -> None:
+def test_the_right_memories_come_back_in_order_and_alike(store: RecallStore, case: Case) -> None:
     settings = {"timestamp": NOW, "timezone": "UTC", **case.settings}
     answers = [
         each.ask(each.RecallRetriever(store=store, **settings), case.question, **case.options)
         for each in FACES
     ]
 
+    assert [each.id for each in answers[0]] == case.expected
     assert all(answer == answers[0] for answer in answers)
 
 
+@once
 def test_every_result_says_how_its_score_came_about(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=6)
 
@@ -184,28 +63,7 @@ def test_results_carry_what_the_memory_is(store: RecallStore, face: Face) -> Non
     }
 
 
-def test_the_embedding_sees_the_question_without_its_words_of_time(
-    store: RecallStore, face: Face, words: Any
-) -> None:
-    face.ask(face.RecallRetriever(store=store, timestamp=NOW), "the dentist last Tuesday")
-
-    assert words.queries == ["the dentist"]
-
-
-def test_a_question_about_a_person_finds_what_they_said(face: Face, words: Any) -> None:
-    with RecallStore(embedding=words) as store:
-        store.add(
-            [
-                {"id": "ann", "content": "I adopted a cat.", "author": "Ann"},
-                {"id": "bob", "content": "I adopted a dog.", "author": "Bob"},
-                {"id": "role", "content": "I adopted a fish.", "author": "user"},
-            ]
-        )
-        found = face.ask(face.RecallRetriever(store=store, k=1), "What has Bob adopted, user?")
-
-    assert [(each.id, each.content) for each in found] == [("bob", "I adopted a dog.")]
-
-
+@both
 def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC")
 
@@ -217,42 +75,7 @@ def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: 
     assert "Ann is afraid of the dentist." in shown
 
 
-def test_an_explanation_shows_itself_in_a_notebook_and_as_pictures(
-    store: RecallStore, face: Face
-) -> None:
-    retriever = face.RecallRetriever(store=store, timestamp=NOW, scope={"user_id": "ann"})
-    found = face.ask(retriever, "the dentist last Tuesday")
-
-    explained = face.explained(found)
-
-    page = explained._repr_html_()
-    assert page.count("<tr") == 1 + len(found)
-    assert all(said in page for said in ("by meaning", "by words", "x 0.5 conversation"))
-    scores, times = (
-        explained.plot_scores(Figure().subplots()),
-        explained.plot_timeline(Figure().subplots()),
-    )
-    assert len(scores.get_yticklabels()) == len(times.get_yticklabels()) == len(found)
-
-
-def test_copies_of_a_text_come_back_once_and_are_named(face: Face, words: Any) -> None:
-    with RecallStore(embedding=words) as store:
-        january, february = store.add(
-            [
-                {"content": "I paid the rent.", "created_at": "2024-01-02T10:00:00Z"},
-                {"content": "I paid the rent.", "created_at": "2024-02-02T10:00:00Z"},
-            ]
-        )
-        retriever = face.RecallRetriever(store=store, timestamp=NOW)
-
-        newest = face.ask(retriever, "the rent")
-        asked_about = face.ask(retriever, "the rent in January")
-
-    assert [each.id for each in newest] == [february]
-    assert newest[0].metadata["recall_duplicates"] == january
-    assert [each.id for each in asked_about] == [january]
-
-
+@once
 def test_k_memories_come_back_where_there_are_k(face: Face, words: Any) -> None:
     with RecallStore(embedding=words) as store:
         store.add(["I paid the rent."] * 300 + [f"the rent of month {n}" for n in range(8)])

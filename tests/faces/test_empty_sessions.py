@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, once
 from faces.conftest import MEMORIES
 from faces.empty_scopes import QUESTION, odd, retriever
 from hypothesis import given, settings
@@ -112,6 +112,7 @@ def test_lines_of_nobody_are_left_out_and_named(
     assert sum("scope user_id must be a text" in why for why in left_out) == len(NOBODY)
 
 
+@once
 @table("value", NOBODY, ids=repr)
 def test_a_question_of_nobody_in_a_file(tmp_path: Path, face: Face, value: object) -> None:
     asked = {"question": QUESTION, "relevant": ["moved"], "user_id": value}

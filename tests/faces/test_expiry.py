@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, both, once
 from faces.conftest import NOW
 from faces.other_stores import KINDS, open_store, rows
 from llama_index.core.base.llms.types import ChatMessage
@@ -41,6 +41,7 @@ def retriever(face: Face, store: Any, timestamp: str = NOW, **settings: Any) -> 
     return face.RecallRetriever(store=store, timestamp=timestamp, timezone="UTC", **settings)
 
 
+@once
 @pytest.mark.parametrize("method", ["semantic", "keyword", "hybrid"])
 def test_the_moment_of_the_question_decides(face: Face, parcels: RecallStore, method: str) -> None:
     for moment, there in [
@@ -52,6 +53,7 @@ def test_the_moment_of_the_question_decides(face: Face, parcels: RecallStore, me
         assert sorted(each.id for each in found) == there
 
 
+@once
 @pytest.mark.parametrize(
     ("moment", "zone"),
     [
@@ -75,6 +77,7 @@ def test_a_time_at_an_end_of_the_calendar_can_be_asked_for_from_any_zone(
         assert "desk" in {each.id for each in face.ask(asked, QUESTION)}
 
 
+@both
 def test_a_result_says_when_it_expires_and_can_be_stored_again(
     face: Face, parcels: RecallStore
 ) -> None:
@@ -87,6 +90,7 @@ def test_a_result_says_when_it_expires_and_can_be_stored_again(
     assert [each.id for each in again] == ["desk"]
 
 
+@once
 @pytest.mark.parametrize("kind", [each for each in KINDS if each != "pgvector"])
 def test_in_a_store_of_another_kind_its_metadata_decides(face: Face, kind: str) -> None:
     def no_server() -> int:
@@ -102,6 +106,7 @@ def test_in_a_store_of_another_kind_its_metadata_decides(face: Face, kind: str) 
     assert "The parcel is on the porch." in {each.content for each in earlier}
 
 
+@once
 def test_the_tool_and_the_agents_memory_do_not_see_it(face: Face, parcels: RecallStore) -> None:
     tool = face.create_recall_tool(retriever(face, parcels))
     assert "porch" not in face.use(tool, query=QUESTION)[0]
@@ -145,6 +150,7 @@ async def test_what_a_block_stores_expires_after_a_while(words: object) -> None:
             RecallMemoryBlock(retriever=retriever, expires_in=timedelta(0))
 
 
+@once
 def test_a_reflection_expires_with_the_first_of_its_sources(
     face: Face, parcels: RecallStore
 ) -> None:

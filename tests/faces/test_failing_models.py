@@ -1,15 +1,14 @@
-"""Models that fail half-way, answer in odd forms, or are asked many times at once."""
+"""Models that fail half-way, answer too late or are busy, and what a question loses by them."""
 
 import asyncio
 import json
-import re
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM, document, node
-from faces.slow_models import GIVEN, all_judged
+from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM, document, node, once
+from faces.slow_models import GIVEN, all_judged, slow_model
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -36,6 +35,7 @@ def down() -> None:
     raise ConnectionError("the model is down")
 
 
+@once
 @pytest.mark.parametrize("stage", ["SemanticRank", "RerankMemory"])
 def test_a_window_that_fails_costs_itself_alone(face: Face, stage: str) -> None:
     model = face.model(failing_on("said 2.", down))  # the second of three windows
@@ -58,6 +58,7 @@ def test_a_window_that_fails_costs_itself_alone(face: Face, stage: str) -> None:
     )
 
 
+@once
 def test_of_a_text_the_part_that_fails_is_told_plainly(face: Face) -> None:
     model = face.model(failing_on("said 3.", down))
     given = [Found(each.id, each.content + " word" * 60, each.score, {}) for each in GIVEN]
@@ -119,19 +120,6 @@ def _comparable(answers: list[list[Found]]) -> list[list[Any]]:
     ]
 
 
-def test_what_a_model_cost_stands_in_the_trace(face: Face) -> None:
-    stage = face.SemanticRank(llm=face.model(all_judged), window=2)
-
-    [first, *_] = face.refine(stage, GIVEN, "the dentist")
-    [plain, *_] = face.refine(face.SemanticRank(), GIVEN, "the dentist")
-
-    assert re.fullmatch(
-        r"SemanticRank: 3 calls, about \d{3,4} tokens in, \d{2,4} out, \d+ ms",
-        first.metadata["recall_usage"],
-    )
-    assert "recall_usage" not in plain.metadata
-
-
 class ToolCallingChat(ScriptedChat):
     """A LangChain model that answers with a tool call and no text."""
 
@@ -182,22 +170,7 @@ def test_nodes_of_a_text_show_a_prompt_the_text_alone() -> None:
     assert told.score == 0.9
 
 
-def test_a_type_error_of_a_model_costs_its_answer_and_is_logged(
-    face: Face, caplog: pytest.LogCaptureFixture
-) -> None:
-    def confused() -> None:
-        raise TypeError("the dentist's secret")
-
-    model = face.model(failing_on("", confused))
-
-    found = face.refine(face.SemanticRank(llm=model), GIVEN, "the dentist")
-
-    assert len(found) == len(GIVEN)
-    assert found[0].metadata["recall_degraded"] == "SemanticRank: TypeError: the dentist's secret"
-    logged = [each.getMessage() for each in caplog.records if each.name.startswith("recall")]
-    assert logged == ["SemanticRank: a call failed with TypeError"]
-
-
+@once
 def test_a_type_error_of_ours_reaches_the_user(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any, **__: Any) -> Any:
         raise TypeError("a bug of ours")
@@ -206,3 +179,153 @@ def test_a_type_error_of_ours_reaches_the_user(face: Face, monkeypatch: pytest.M
 
     with pytest.raises(TypeError, match="a bug of ours"):
         face.refine(face.SemanticRank(llm=face.model(all_judged)), GIVEN, "the dentist")
+
+
+@pytest.mark.parametrize("stage", ["SemanticRank", "RerankMemory", "RewriteMemory", "Reflect"])
+def test_a_model_that_hangs_costs_the_timeout_and_no_memory(face: Face, stage: str) -> None:
+    model = slow_model(face)
+    made = getattr(face, stage)(llm=model, timeout_s=0.2)
+    plain = face.refine(getattr(face, stage)(), GIVEN, "the dentist")
+
+    found = face.refine(made, GIVEN, "the dentist")
+
+    assert not model.waited_out
+    assert [(each.content, each.score) for each in found] == [(e.content, e.score) for e in plain]
+    assert found[0].metadata["recall_degraded"] == (
+        f"{stage}: TimeoutError: no answer within 0.2 s"
+    )
+
+
+def test_cancelling_a_question_leaves_no_task(store: RecallStore, face: Face) -> None:
+    model = slow_model(face)
+    retriever = face.personal_memory_retriever(store, model, timestamp=NOW)
+    retriever.stages[1].window = 2
+
+    async def cancel() -> set[Any]:
+        call = retriever.ainvoke if face.is_langchain else retriever.aretrieve
+        task = asyncio.create_task(call("the dentist"))
+        async with asyncio.timeout(20):
+            while len(model.under_way) < 3:
+                await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.sleep(0)
+        return asyncio.all_tasks() - {asyncio.current_task()}
+
+    assert asyncio.run(cancel()) == set()
+
+
+@once
+def test_a_deadline_ends_the_waiting_and_what_is_ranked_by_then_is_returned(
+    store: RecallStore, face: Face
+) -> None:
+    """The first stage has its answer; the second is cut short; the third is not asked at all."""
+    model = slow_model(face, quick="<memory")  # in every prompt
+    slow = slow_model(face)
+    stages = [
+        face.SemanticRank(llm=model),
+        face.RerankMemory(llm=slow),
+        face.RewriteMemory(llm=slow),
+    ]
+    retriever = face.RecallRetriever(store=store, stages=stages, timestamp=NOW, deadline_s=1)
+
+    [told] = face.ask(retriever, "the dentist")
+
+    assert not slow.waited_out
+    rerank, rewrite = told.metadata["recall_degraded"].split("; ")
+    assert rerank.startswith("RerankMemory: TimeoutError: no answer within")
+    assert rewrite == "RewriteMemory: TimeoutError: the 1 s for the question are over"
+    assert told.content.startswith("Memory 1 :")
+    assert [each.split(":")[0] for each in told.metadata["recall_usage"].split("; ")] == [
+        "SemanticRank",
+        "RerankMemory",
+    ]
+
+
+@once
+def test_a_deadline_may_be_set_for_a_call(store: RecallStore, face: Face) -> None:
+    retriever = face.personal_memory_retriever(store, slow_model(face), timestamp=NOW)
+
+    found = face.ask(retriever, "the dentist", deadline_s=0.3)
+
+    assert len(found) == 5
+    assert "TimeoutError" in found[0].metadata["recall_degraded"]
+    with pytest.raises(ValueError, match="must be above 0"):
+        face.ask(retriever, "the dentist", deadline_s=0)
+
+
+TWO = [Found(name, f"Memory {name}.", 0.5, {}) for name in "ab"]
+
+
+JUDGED = '{"scores": [{"memory": 1, "score": 0.1}, {"memory": 2, "score": 0.9}]}'
+
+
+class RateLimitError(Exception):
+    """As the clients of OpenAI and Anthropic raise it."""
+
+    status_code = 429
+
+
+def busy(times: int) -> Any:
+    """Says nothing but that it is busy, so many times."""
+    left = iter([RateLimitError("slow down")] * times)
+
+    def reply(prompt: str) -> str:
+        if error := next(left, None):
+            raise error
+        return JUDGED
+
+    return reply
+
+
+def test_a_busy_model_is_asked_again_and_the_usage_says_how_often(face: Face) -> None:
+    stage = face.SemanticRank(llm=face.model(busy(2)))
+
+    found = face.refine(stage, TWO, "which?")
+
+    assert [each.id for each in found] == ["b", "a"]
+    assert "recall_degraded" not in found[0].metadata
+    assert found[0].metadata["recall_usage"].startswith("SemanticRank: 1 call (3 attempts), ")
+
+
+@once
+def test_the_deadline_of_a_question_ends_the_attempts(store: RecallStore, face: Face) -> None:
+    class LaterError(RateLimitError):
+        """As a server that wants to be left alone for a while."""
+
+        class response:  # noqa: N801 - an attribute, as clients name it
+            headers = {"Retry-After": "30"}  # noqa: RUF012 - nobody writes to it
+
+    model = face.model(LaterError("slow down"))
+    retriever = face.personal_memory_retriever(store, model, timestamp=NOW, deadline_s=5)
+
+    found = face.ask(retriever, "the dentist")
+
+    assert len(found) == 5
+    assert len(model.prompts) == 1
+    assert found[0].metadata["recall_degraded"] == "SemanticRank: LaterError: slow down"
+
+
+def test_a_model_that_tries_again_by_itself_is_asked_once(face: Face) -> None:
+    class Patient(type(face.model())):  # type: ignore[misc]  # of either framework
+        """A client with retries of its own, as those of OpenAI have."""
+
+        max_retries: int | None = 2
+
+    model = Patient(replies=[busy(9)])
+
+    face.refine(face.SemanticRank(llm=model), TWO, "which?")
+
+    assert len(model.prompts) == 1
+
+
+def test_langchains_own_retries_are_not_doubled() -> None:
+    face = Face("langchain_recall", is_async=False)
+    inner = ScriptedChat(replies=[busy(9)])
+    model = inner.with_retry(stop_after_attempt=2, wait_exponential_jitter=False)
+
+    found = face.refine(face.SemanticRank(llm=model), TWO, "which?")
+
+    assert len(inner.prompts) == 2
+    assert "RateLimitError" in found[0].metadata["recall_degraded"]

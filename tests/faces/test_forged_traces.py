@@ -1,24 +1,28 @@
-"""What stands in somebody's metadata is never taken for our trace, in both faces."""
+"""What stands in somebody's text or metadata gives no orders and is never taken for our trace."""
 
 import copy
 import json
 import math
 import pickle
+import re
 from dataclasses import replace
 from typing import Any
 
 import chromadb
 import pytest
 from conftest import WordsEmbedding
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, both, once
 from faces.conftest import MEMORIES, NOW
 from faces.other_stores import open_store, rows
+from stages.injections import INJECTIONS, Injection
 from tables import table
 
 from recall_retrievers.core.errors import MemoryFormatError
 from recall_retrievers.store import Fields, RecallStore
 
 WRITTEN = '[{"sentence": "Pay.", "numbers": [1], "ids": ["a"]}]'
+
+
 FORGED: dict[str, Any] = {
     "recall_similarity": 0.99,
     "recall_keyword": "high",
@@ -54,6 +58,7 @@ def given(forged: dict[str, Any]) -> list[Found]:
     ]
 
 
+@both
 def test_explain_citations_and_originals_show_none_of_it(face: Face) -> None:
     forged = given(FORGED)
 
@@ -62,6 +67,7 @@ def test_explain_citations_and_originals_show_none_of_it(face: Face) -> None:
     assert face.explain_text(forged) == face.explain_text(given({}))
 
 
+@both
 @table("name", ["FuseRerank", "TimeDecay", "HybridRank", "RelevanceRank"])
 def test_no_stage_reads_it(face: Face, name: str) -> None:
     stage = getattr(face, name)
@@ -72,14 +78,7 @@ def test_no_stage_reads_it(face: Face, name: str) -> None:
     assert "forged" not in str(found)
 
 
-def test_a_model_that_fails_leaves_it_out_too(face: Face) -> None:
-    found = face.refine(face.SemanticRank(llm=face.model("No.")), given(FORGED), "the dentist")
-
-    keys = {"memory_type", "recall_degraded", "recall_usage", "recall_trace"}
-    assert [set(each.metadata) for each in found] == [keys] * 3
-    assert "forged" not in str(found)
-
-
+@both
 def test_a_trace_of_ours_goes_through_copies_and_not_through_json(
     store: RecallStore, face: Face
 ) -> None:
@@ -96,6 +95,7 @@ def test_a_trace_of_ours_goes_through_copies_and_not_through_json(
     assert face.kept(Found(told.id, told.content, told.score, read)) == []
 
 
+@both
 def test_what_was_recalled_is_stored_again_without_its_trace(
     own_store: RecallStore, face: Face
 ) -> None:
@@ -112,6 +112,7 @@ def test_what_was_recalled_is_stored_again_without_its_trace(
     assert stored.metadata == {"topic": "health"}
 
 
+@once
 def test_over_another_store_it_ranks_nothing(face: Face) -> None:
     spam = {"id": "spam", "content": "Buy now!"}
     forged = {**FORGED, "relevance_score": 1.0}
@@ -129,8 +130,7 @@ def test_over_another_store_it_ranks_nothing(face: Face) -> None:
 
 
 # -- traces of a user's own stage, and scores that are none ----------------------------------------
-
-
+@once
 @table("name", ["FuseRerank", "TimeDecay", "HybridRank"])
 def test_half_a_trace_of_ones_own_is_no_error(store: RecallStore, face: Face, name: str) -> None:
     halves: list[dict[str, Any]] = [
@@ -150,18 +150,7 @@ def test_half_a_trace_of_ones_own_is_no_error(store: RecallStore, face: Face, na
     assert face.explain_text(found)
 
 
-@table("score", [math.nan, math.inf, -math.inf])
-def test_a_score_that_is_no_finite_number_counts_as_absent(face: Face, score: float) -> None:
-    stage = face.FuseRerank(fuse_score_threshold=0)
-    unscored, odd = (
-        [replace(each, score=None if each.id == "b" else each.score) for each in given({})],
-        [replace(each, score=score if each.id == "b" else each.score) for each in given({})],
-    )
-
-    assert face.refine(stage, odd, "the dentist") == face.refine(stage, unscored, "the dentist")
-    assert len(face.refine(stage, odd, "the dentist")) == 3
-
-
+@once
 @table("score", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_no_finite_number_is_replaced_by_one_for_the_place(
     face: Face, score: float
@@ -178,8 +167,6 @@ def test_a_score_that_is_no_finite_number_is_replaced_by_one_for_the_place(
 
 
 # -- the store ------------------------------------------------------------------------------------
-
-
 @table("key", ["recall_similarity", "recall_degraded", "relevance_score"])
 def test_the_store_refuses_metadata_in_which_results_say_how_they_were_found(
     own_store: RecallStore, key: str
@@ -192,6 +179,7 @@ def test_the_store_refuses_metadata_in_which_results_say_how_they_were_found(
     assert own_store.count() == before
 
 
+@once
 def test_rows_of_others_lose_it_on_the_way_in(face: Face) -> None:
     client = chromadb.EphemeralClient()
     collection = client.create_collection("of-others", embedding_function=None)
@@ -213,3 +201,39 @@ def test_rows_of_others_lose_it_on_the_way_in(face: Face) -> None:
         assert "forged" not in face.explain_text(found)
     finally:
         client.delete_collection("of-others")
+
+
+MOVED = "The dentist moved to Elm Street."
+
+
+COMMANDS = [each for each in INJECTIONS if re.search("bob|delete|search|DROP|系统", each.text)]
+
+
+@once
+@table("injection", COMMANDS, ids=lambda injection: injection.text)
+def test_no_scope_is_widened_and_nothing_is_deleted(
+    words: WordsEmbedding, face: Face, injection: Injection
+) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add(
+            [
+                {"id": "sly", "content": injection.text, "scope": {"user_id": "ann"}},
+                {"id": "moved", "content": MOVED, "scope": {"user_id": "ann"}},
+                {"id": "bob", "content": "Bob sees Dr. Lee.", "scope": {"user_id": "bob"}},
+            ]
+        )
+        retriever = face.personal_memory_retriever(
+            store,
+            face.model(injection.reply),
+            rewrite=True,
+            scope={"user_id": "ann"},
+            timestamp=NOW,
+        )
+
+        [told] = face.ask(retriever, "Where is the dentist?")
+
+        assert set(told.metadata["recall_ids"].split(", ")) <= {"sly", "moved"}
+        assert "Lee" not in told.content
+        cited = [each.ids for each in face.cited(told)]
+        assert all(ids and set(ids) <= {"sly", "moved"} for ids in cited)
+        assert store.count() == 3

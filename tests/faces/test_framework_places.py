@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from faces.adapters import ScriptedChat
-from langchain_core.load import dumps, loads
+from langchain_core.load import dumps
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnablePassthrough
@@ -57,26 +57,6 @@ def test_a_chain_that_hands_over_a_dict(langchain: Any) -> None:
         langchain.invoke({"input": "the dentist"})
 
 
-def test_the_config_of_a_chain_sets_time_and_scope(langchain: Any) -> None:
-    config = {"configurable": {"user_id": "bob", "timestamp": "2024-03-06", "session_id": "s1"}}
-    chain = RunnablePassthrough() | langchain
-
-    at_the_root = langchain.invoke("the dentist yesterday", config)
-    inside = chain.invoke("the dentist yesterday", config)
-    asynchronous = asyncio.run(langchain.ainvoke("the dentist yesterday", config))
-
-    assert [d.id for d in at_the_root] == [d.id for d in inside] == ["bob"]
-    assert asynchronous == at_the_root
-    assert at_the_root[0].metadata["recall_time_match"] == "recorded"
-
-
-def test_the_config_cannot_widen_the_scope(store: RecallStore) -> None:
-    retriever = langchain_recall.RecallRetriever(store=store, scope={"user_id": "ann"})
-
-    with pytest.raises(langchain_recall.ScopeError, match="cannot be changed to 'bob'"):
-        retriever.invoke("the dentist", {"configurable": {"user_id": "bob"}})
-
-
 def test_an_agents_tool(langchain: Any) -> None:
     tool = create_retriever_tool(
         langchain, "memories", "What was said.", response_format="content_and_artifact"
@@ -95,34 +75,6 @@ def test_batch_and_stream(langchain: Any) -> None:
 
     assert [documents[0].id for documents in batched] == ["fear", "tea"]
     assert next(iter(langchain.stream("green tea")))[0].id == "tea"
-
-
-def test_the_run_and_its_model_call_are_traced(store: RecallStore) -> None:
-    model = ScriptedChat(replies=['{"scores": [{"memory": 1, "score": 1}]}'])
-    retriever = langchain_recall.personal_memory_retriever(store, model, timestamp=NOW)
-
-    async def events() -> list[str]:
-        return [each["event"] async for each in retriever.astream_events("dentist", version="v2")]
-
-    seen = asyncio.run(events())
-
-    assert seen[0] == "on_retriever_start"
-    assert "on_chat_model_end" in seen
-    assert seen[-1] == "on_retriever_end"
-
-
-def test_a_compressor_is_a_runnable_and_can_be_written_down() -> None:
-    stage = langchain_recall.FuseRerank(top_n=3, fuse_time_ratio=1.5)
-
-    back = loads(
-        dumps(stage),
-        valid_namespaces=["langchain_recall"],
-        allowed_objects=[langchain_recall.FuseRerank],
-    )
-
-    assert isinstance(back, langchain_recall.FuseRerank)
-    assert (back.top_n, back.fuse_time_ratio) == (3, 1.5)
-    assert stage.with_retry().invoke({"query": "x", "documents": []}) == []
 
 
 def test_a_dump_of_the_retriever_holds_no_memories(langchain: Any) -> None:

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, once
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.event_handlers import BaseEventHandler
@@ -22,10 +21,10 @@ QUESTIONS = {
     "Thanks!": False,
     "Was ist ein Zahnarzt?": False,
 }
-UNDECIDED = "Warum zahnt mein Baby?"
 CANDIDATES = [Found("filling", "The dentist put a filling in my tooth.", 0.6, {})]
 
 
+@once
 @table("question", QUESTIONS)
 def test_a_question_that_needs_no_memories_gets_none(
     store: RecallStore, face: Face, question: str
@@ -39,29 +38,13 @@ def test_a_question_that_needs_no_memories_gets_none(
 
 
 @table("question", QUESTIONS)
-def test_without_a_gate_every_question_is_searched(
-    store: RecallStore, face: Face, question: str
-) -> None:
-    assert face.ask(face.RecallRetriever(store=store), question)
-
-
-def test_the_gate_alters_nothing_that_it_lets_pass(store: RecallStore, face: Face) -> None:
-    settings = {"store": store, "timestamp": "2024-03-08T12:00:00Z"}
-    question = "What did I tell you about the dentist last Tuesday?"
-
-    plain = face.ask(face.RecallRetriever(**settings), question)
-    gated = face.ask(face.RecallRetriever(**settings, gate=face.SearchGate()), question)
-
-    assert gated == plain
-
-
-@table("question", QUESTIONS)
 def test_in_a_list_of_the_framework_it_drops_the_candidates(face: Face, question: str) -> None:
     kept = face.refine(face.SearchGate(), CANDIDATES, question)
 
     assert [each.id for each in kept] == ["filling"] * QUESTIONS[question]
 
 
+@once
 def test_among_the_stages_of_a_retriever_it_ends_the_work(store: RecallStore, face: Face) -> None:
     stages = [face.SearchGate(), face.ExtractTime(), face.FuseRerank()]
     counted = Counted(store)
@@ -70,30 +53,6 @@ def test_among_the_stages_of_a_retriever_it_ends_the_work(store: RecallStore, fa
     assert face.ask(retriever, "What is a dentist?") == []
     assert not counted.searches
     assert face.ask(retriever, "Who is my dentist?")
-
-
-@table(("reply", "some"), [("true", True), ("false", False)])
-def test_a_model_decides_what_is_undecided(
-    store: RecallStore, face: Face, reply: str, some: bool
-) -> None:
-    model = face.model(f'{{"search": {reply}}}')
-    retriever = face.RecallRetriever(store=store, gate=face.SearchGate(llm=model))
-
-    assert bool(face.ask(retriever, UNDECIDED)) is some
-    face.ask(retriever, "What is a dentist?")
-
-    assert len(model.prompts) == 1
-
-
-def test_a_model_that_fails_leaves_the_words_answer(store: RecallStore, face: Face) -> None:
-    failing = face.model(TimeoutError("too slow"))
-    low = face.SearchGate(llm=failing, threshold=2, undecided=(2, 3))
-
-    no = face.ask(face.RecallRetriever(store=store, gate=face.SearchGate(llm=failing)), UNDECIDED)
-    yes = face.ask(face.RecallRetriever(store=store, gate=low), UNDECIDED)
-
-    assert no == []
-    assert yes[0].metadata["recall_degraded"] == "SearchGate: TimeoutError: too slow"
 
 
 def test_an_empty_result_says_why_to_those_who_listen(store: RecallStore, face: Face) -> None:
@@ -132,13 +91,6 @@ def test_an_empty_result_says_why_to_those_who_listen(store: RecallStore, face: 
     finally:
         root.event_handlers.remove(handler)
     assert told == [f"SearchSkipped: What is a dentist?: {expected}"]
-
-
-def test_what_is_no_gate_is_refused(store: RecallStore, face: Face) -> None:
-    with pytest.raises(ValueError, match="gate"):
-        face.RecallRetriever(store=store, gate="yes")
-    with pytest.raises(ValueError, match="llm"):
-        face.SearchGate(llm="gpt")
 
 
 class Counted:

@@ -16,6 +16,7 @@ from langchain_core.runnables import (
     RunnableLambda,
     RunnablePassthrough,
 )
+from langchain_tests.integration_tests import RetrieversIntegrationTests
 from tables import table
 from test_house import STAGES
 
@@ -51,6 +52,26 @@ def _ids(documents: list[Document]) -> list[str]:
 
 def _settings(**configurable: Any) -> dict[str, Any]:
     return {"configurable": configurable}
+
+
+class TestStandard(RetrieversIntegrationTests):
+    """LangChain's own suite for retrievers."""
+
+    @pytest.fixture(autouse=True)
+    def _shared(self, store: RecallStore) -> None:
+        self._store = store
+
+    @property
+    def retriever_constructor(self) -> type[RecallRetriever]:
+        return RecallRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        return {"store": self._store}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return "What about the dentist?"
 
 
 # -- the retriever --------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import asyncio
 import importlib.util
-import subprocess
+import runpy
 import sys
 import warnings
 from pathlib import Path
@@ -42,18 +42,10 @@ def example() -> ModuleType:
     return module
 
 
-def test_the_example_prints_what_it_recalled() -> None:
-    done = subprocess.run(
-        [sys.executable, EXAMPLE],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-        cwd=EXAMPLE.parents[1],
-        env={"PYTHONPATH": str(EXAMPLE.parents[1])},
-    )
+def test_the_example_prints_what_it_recalled(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLE), run_name="__main__")
 
-    assert done.stdout.splitlines() == [
+    assert capsys.readouterr().out.splitlines() == [
         "recalled: The dentist on Elm Street filled a molar today. (on Monday)",
         "answered: A molar, on Elm Street.",
         "the checkpoint has 2 messages, 2 found",

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, once
 from faces.conftest import WordsEmbedding
+from tables import table
 
 from recall_retrievers.core.errors import QueryError, StoreError
 from recall_retrievers.stages.extract_time import ExtractTime
@@ -65,7 +66,8 @@ LISTED: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("case", LISTED)
+@once
+@table("case", LISTED, ids=str)
 def test_an_empty_question_lists_the_newest_first(
     visits: RecallStore, face: Face, case: str
 ) -> None:
@@ -80,6 +82,7 @@ def test_an_empty_question_lists_the_newest_first(
         assert {each.metadata["recall_listed"] for each in found} <= {"newest first"}
 
 
+@once
 def test_without_a_time_and_a_filter_an_empty_question_is_an_error(
     visits: RecallStore, face: Face
 ) -> None:
@@ -89,6 +92,7 @@ def test_without_a_time_and_a_filter_an_empty_question_is_an_error(
         face.ask(face.task_memory_retriever(visits), "")
 
 
+@once
 def test_stages_that_need_a_question_are_left_out_and_others_run(
     visits: RecallStore, face: Face
 ) -> None:
@@ -127,7 +131,8 @@ ORDERED = {
 }
 
 
-@pytest.mark.parametrize("question", ORDERED)
+@once
+@table("question", ORDERED, ids=str)
 def test_a_question_for_the_latest_or_the_first_is_answered_in_order(
     visits: RecallStore, face: Face, question: str
 ) -> None:
@@ -138,6 +143,7 @@ def test_a_question_for_the_latest_or_the_first_is_answered_in_order(
     assert scores == sorted(scores, key=lambda score: -(score or 0))
 
 
+@once
 def test_the_order_can_be_switched_off(visits: RecallStore, face: Face) -> None:
     plain = retriever(face, visits, stages=[ExtractTime(), FuseRerank(fuse_order=False)], k=9)
     found = face.ask(plain, "the last time I saw the dentist")
@@ -145,6 +151,7 @@ def test_the_order_can_be_switched_off(visits: RecallStore, face: Face) -> None:
     assert "recall_order_ratio" not in found[0].metadata
 
 
+@once
 def test_a_store_that_cannot_list_says_so(face: Face, visits: RecallStore) -> None:
     class Finds:
         """No more than a retriever needs."""

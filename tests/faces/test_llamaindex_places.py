@@ -25,6 +25,7 @@ from llama_index.core.question_gen import LLMQuestionGenerator
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import QueryEngineTool
+from tables import table
 from test_house import STAGES
 
 import llamaindex_recall as recall
@@ -215,14 +216,13 @@ def test_behind_any_retriever_the_time_is_understood_once(is_async: bool, cost: 
     assert cost.readings == [QUESTION]
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("name", STAGES)
-def test_each_stage_alone_in_a_query_engine(name: str, is_async: bool, retriever: Any) -> None:
+@table("name", STAGES)
+def test_each_stage_alone_in_a_query_engine(name: str, retriever: Any) -> None:
     stage = getattr(recall, name)()
     llm = ScriptedLLM(replies=[ANSWER])
     engine = RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=[stage])
 
-    assert asked(engine, is_async)
+    assert asked(engine, is_async=False)
     assert "The dentist put a filling in my tooth." in llm.prompts[0]
 
 
@@ -235,24 +235,3 @@ def test_the_moment_of_a_bundle_holds_for_the_postprocessors_too(cost: Cost) -> 
     bundle = recall.RecallQueryBundle(QUESTION, options={"timestamp": NOW, "timezone": "UTC"})
 
     assert engine.query(bundle).source_nodes[0].node_id == "filling"
-
-
-def test_two_questions_that_find_one_memory_are_fused(retriever: Any) -> None:
-    """What each question left in its trace does not make two memories of it."""
-    llm = ScriptedLLM(replies=["the dentist last Tuesday"])
-    fused = QueryFusionRetriever(
-        [retriever], llm=llm, mode="reciprocal_rerank", num_queries=2, similarity_top_k=9
-    )
-
-    found = fused.retrieve("Where is the dentist?")
-
-    ids = [node.node_id for node in found]
-    assert len(ids) == len(set(ids))
-    assert found[0].score == pytest.approx(2 / 60, rel=0.05)
-
-
-def test_several_stages_in_one_say_what_is_wrong() -> None:
-    with pytest.raises(ValueError, match="PrintMemory writes the text that is returned"):
-        recall.RecallPostprocessor(stages=[recall.PrintMemory(), recall.FuseRerank()])
-    with pytest.raises(ValueError, match="at least 1 item"):
-        recall.RecallPostprocessor(stages=[])

@@ -1,7 +1,6 @@
 """RecallMemoryBlock in LlamaIndex's memory: what is recalled, what is kept, what goes wrong."""
 
 import asyncio
-import random
 from typing import Any
 
 import pytest
@@ -239,20 +238,6 @@ async def test_what_was_kept_is_a_conversation(counting: Counting) -> None:
     assert found[0].created_at.date().isoformat() == NOW[:10]
 
 
-async def test_what_one_scope_was_told_is_not_told_to_another(store: RecallStore) -> None:
-    """The same block, session and question: only whose memories are asked differs."""
-    block = RecallMemoryBlock(retriever=RecallRetriever(store=store))
-    memory = memory_of(block)
-
-    anns = await seen(memory, "the dentist?", scope={"user_id": "ann"})
-    bobs = await seen(memory, "the dentist?", scope={"user_id": "bob"})
-
-    assert "Elm Street" in anns
-    assert "Dr. Lee" not in anns
-    assert "Dr. Lee" in bobs
-    assert "Elm Street" not in bobs
-
-
 async def test_one_block_serves_several_users(
     counting: Counting, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -285,19 +270,3 @@ async def test_too_long_it_leaves_out_the_last_first(store: RecallStore) -> None
     assert '<memory number="1"' in str(shorter)
     assert whole.count("<memory ") > str(shorter).count("<memory ") >= 1
     assert await block.atruncate(whole, 10_000) is None
-
-
-async def test_two_users_never_see_each_others_memories(store: RecallStore) -> None:
-    """A thousand questions in a random order, many at once, of one block for each."""
-    blocks = {user: remembering(store, user) for user in ("ann", "bob")}
-    order = random.Random(7).choices(["ann", "bob"], k=1000)
-
-    async def ask(number: int, user: str) -> str:
-        return await blocks[user].aget([told(f"Who is the dentist? {number % 50}")])
-
-    async def ask_all() -> list[str]:
-        return await asyncio.gather(*(ask(n, user) for n, user in enumerate(order)))
-
-    for user, text in zip(order, await ask_all(), strict=True):
-        assert ("Dr. Lee" in text) == (user == "bob")
-        assert ("Elm Street" in text) == (user == "ann")

@@ -1,7 +1,6 @@
 """RecallMiddleware: what the model of a LangChain agent sees, and what is written down."""
 
 import asyncio
-import random
 from typing import Any
 
 import pytest
@@ -112,23 +111,3 @@ def test_a_gate_spares_small_talk_the_search(store: RecallStore) -> None:
 
     assert [type(m).__name__ for m in model.shown[0]] == ["HumanMessage"]
     assert "Green tea" in model.shown[1][0].text
-
-
-def test_two_users_of_one_agent_never_see_each_others_memories(store: RecallStore) -> None:
-    """A hundred turns in a random order, many at once."""
-    users = random.Random(7).choices(["ann", "bob"], k=100)
-    recall = RecallMiddleware(RecallRetriever(store=store))
-
-    async def turn(user: str) -> str:
-        model = said("Yes.")
-        agent = create_agent(model, middleware=[recall])
-        config: Any = {"configurable": {**CONFIG, "user_id": user}}
-        await agent.ainvoke({"messages": [("user", "Who is the dentist?")]}, config)
-        return str(model.shown[0][0].text)
-
-    async def all_turns() -> list[str]:
-        return await asyncio.gather(*map(turn, users))
-
-    for user, text in zip(users, asyncio.run(all_turns()), strict=True):
-        assert ("Dr. Lee" in text) == (user == "bob")
-        assert ("Elm Street" in text) == (user == "ann")

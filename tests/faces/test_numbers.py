@@ -8,7 +8,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, both, once
 from faces.conftest import MEMORIES
 from langgraph.store.base import SearchOp
 from llama_index.core.vector_stores.types import VectorStoreQuery
@@ -121,6 +121,7 @@ WAYS: dict[str, Callable[[Face, Any, Any], object]] = {
 }
 
 
+@both
 @pytest.mark.parametrize("way", WAYS)
 @table("number", [*NUMBERS, -1])
 def test_no_argument_ends_the_process(
@@ -130,6 +131,7 @@ def test_no_argument_ends_the_process(
         pytest.fail(f"{way} took {number}: {WAYS[way](face, store, number)}")
 
 
+@once
 def test_the_largest_k_finds_what_there_is(store: RecallStore, face: Face) -> None:
     for method in ("hybrid", "semantic", "keyword"):
         found = face.ask(face.RecallRetriever(store=store), "dentist tea", k=10_000, method=method)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face
+from faces.adapters import FACES, Face, both, once
 from faces.other_stores import (
     DIMENSION,
     Fixed,
@@ -35,6 +35,7 @@ Open = Callable[..., Any]
 LANGCHAIN, LLAMAINDEX = (next(f for f in FACES if f.is_langchain is each) for each in (True, False))
 
 
+@once
 def test_a_store_that_was_not_looked_through_wholly_says_so(face: Face, opened: Open) -> None:
     near = {"id": "near", "content": "the dentist", "scope": {"user_id": "ann"}}
     source = opened("in memory", [near, *crowd(20)])
@@ -56,6 +57,7 @@ def test_a_store_that_was_not_looked_through_wholly_says_so(face: Face, opened: 
     assert all("recall_looked_through" not in each.metadata for each in enough)
 
 
+@both
 def test_a_retriever_with_a_limit_of_its_own_says_so(face: Face, memories: list[Row]) -> None:
     source = (
         Fixed(documents=documents_of(memories))
@@ -74,6 +76,7 @@ def memories() -> list[Row]:
     return rows()
 
 
+@both
 def test_the_own_search_by_words_is_used(face: Face, opened: Open, memories: list[Row]) -> None:
     by_words = [each for each in memories if each[0] in ("wedding", "bob")]
     keyword: Any

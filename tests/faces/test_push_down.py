@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face
+from faces.adapters import FACES, Face, both, once
 from faces.other_stores import (
     Row,
     open_store,
@@ -158,6 +158,7 @@ ISO = ("1", "the dentist", {"user_id": "ann", "created_at": "2024-03-05"})
 NAMELESS = ("1", "the dentist", {**BARE, "created_at": WEEK[0].timestamp()})
 
 
+@once
 @pytest.mark.parametrize(
     ("row", "why"), [(ISO, "'created_at' is '2024-03-05'"), (NAMELESS, "has event_ranges")]
 )
@@ -174,6 +175,7 @@ def test_a_memory_that_the_store_would_not_find_by_its_time_is_an_error(
     assert len(mixed.find([Search("dentist", 3)])[0]) == 1
 
 
+@once
 def test_faiss_gets_no_filter(face: Face, opened: Open) -> None:
     retriever = face.RecallRetriever(
         store=opened("faiss"), scope={"user_id": "bob"}, method="semantic"
@@ -184,11 +186,10 @@ def test_faiss_gets_no_filter(face: Face, opened: Open) -> None:
     assert [each.metadata["user_id"] for each in found] == ["bob"]
 
 
+@pytest.mark.parametrize("face", [LLAMAINDEX], ids=str)
 def test_the_error_of_a_store_that_refuses_a_filter_says_that_it_got_one(
     face: Face, opened: Open
 ) -> None:
-    if face.is_langchain:
-        pytest.skip("there it takes a function")
     store = face.AnyStore(source=opened(), push_down="filters")  # it knows no "or"
 
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - the store's own words
@@ -197,6 +198,7 @@ def test_the_error_of_a_store_that_refuses_a_filter_says_that_it_got_one(
     assert "AnyStore(push_down=None)" in raised.value.__notes__[0]
 
 
+@both
 def test_a_function_may_narrow_by_the_whole_search(face: Face, opened: Open) -> None:
     from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
@@ -218,6 +220,7 @@ def test_a_function_may_narrow_by_the_whole_search(face: Face, opened: Open) -> 
     assert [(each.start, each.end) for each in seen[0].within] == [WEEK]
 
 
+@once
 def test_errors_of_a_function_of_the_user_are_raised(face: Face, opened: Open) -> None:
     store = face.AnyStore(source=opened(), push_down=lambda search: {"no_such_argument": 1 / 0})
 

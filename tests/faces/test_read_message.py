@@ -1,15 +1,15 @@
-"""ReadMessage: what was said lately and is no memory yet, read from wherever it is kept."""
+"""Messages of both frameworks: stored as a conversation, and read where they are no memory yet."""
 
 import copy
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, once
 from faces.conftest import NOW
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
-from llama_index.core.llms import ChatMessage
+from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.storage.chat_store import SimpleChatStore
 from tables import table
@@ -22,7 +22,11 @@ ROWS = [
     ("user", "Bob is late too.", {"timestamp": "2024-03-08T10:00:00Z"}),
     ("user", "Ann likes tea.", {"timestamp": "2024-03-08T09:00:00Z", "memorized": True}),
 ]
+
+
 SAID = ["Bob is late too.", "Ann's train is late.", "By how much?"]
+
+
 QUESTION = "the dentist last Tuesday"
 
 
@@ -78,6 +82,7 @@ SOURCES: dict[str, Callable[[], Any]] = {
 }
 
 
+@once
 @table("name", SOURCES)
 def test_it_joins_the_memories_from_wherever_it_is(
     store: RecallStore, face: Face, name: str
@@ -100,6 +105,7 @@ def test_it_joins_the_memories_from_wherever_it_is(
     assert "of the messages: no memory yet" in face.explain_text(found)
 
 
+@once
 @table("name", SOURCES)
 def test_it_alters_nothing(face: Face, name: str) -> None:
     source = SOURCES[name]()
@@ -113,6 +119,7 @@ def test_it_alters_nothing(face: Face, name: str) -> None:
     assert face.refine(stage, [], "x") == []
 
 
+@once
 @table(
     ("settings", "expected"),
     [
@@ -135,6 +142,7 @@ def test_which_messages(face: Face, settings: dict[str, Any], expected: list[str
     assert messages == before
 
 
+@once
 def test_who_said_it_names_the_target_too(face: Face) -> None:
     named = [
         {**row, "name": name} for row, name in zip(plain(), ["Ann", "", "Bob", ""], strict=True)
@@ -145,6 +153,7 @@ def test_who_said_it_names_the_target_too(face: Face) -> None:
     assert [each.content for each in read] == ["Bob is late too."]
 
 
+@once
 def test_what_is_no_turn_does_not_count(face: Face) -> None:
     messages = [("user", "Hello."), ("tool", "42"), ("system", "Be kind.")]
 
@@ -153,12 +162,14 @@ def test_what_is_no_turn_does_not_count(face: Face) -> None:
     assert [each.content for each in read] == ["Hello."]
 
 
+@once
 def test_without_times_the_order_stays(face: Face) -> None:
     messages = [("user", "one"), ("user", "two"), {"content": "three", "created_at": "2020-01-01"}]
 
     assert [m.content for m in face.ReadMessage().read(messages)] == ["one", "two", "three"]
 
 
+@once
 def test_the_messages_of_the_call(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(
         store=store, k=1, stages=[face.ReadMessage()], scope={"user_id": "ann"}
@@ -180,6 +191,7 @@ def test_the_messages_of_the_call(store: RecallStore, face: Face) -> None:
     assert face.ask(retriever, "Who is afraid of the dentist?") == found[:1]
 
 
+@once
 def test_what_is_stored_already_is_not_said_twice(face: Face, words: Any) -> None:
     """A turn has the id in the answer that `add_conversation` gives it."""
     said = plain()[:1]
@@ -190,6 +202,7 @@ def test_what_is_stored_already_is_not_said_twice(face: Face, words: Any) -> Non
         assert [each.id for each in face.ask(retriever, "the train")] == [stored]
 
 
+@once
 def test_a_text_tells_of_them_too(store: RecallStore, face: Face) -> None:
     stages = [face.FuseRerank(), face.ReadMessage(source=plain()), face.PrintMemory()]
     retriever = face.RecallRetriever(store=store, k=1, stages=stages, timestamp=NOW)
@@ -200,6 +213,7 @@ def test_a_text_tells_of_them_too(store: RecallStore, face: Face) -> None:
     assert "Memory 4:\n  Content: By how much?" in text.content
 
 
+@once
 def test_what_cannot_be_read_leaves_the_memories(store: RecallStore, face: Face) -> None:
     def down() -> Any:
         raise ConnectionError("the chat store is down")
@@ -216,6 +230,7 @@ def test_what_cannot_be_read_leaves_the_memories(store: RecallStore, face: Face)
         assert found[0].metadata["recall_degraded"].startswith(why)
 
 
+@once
 def test_what_is_no_source_is_refused(face: Face) -> None:
     with pytest.raises(ValueError, match=r"source must be a list of messages, .* got int"):
         face.ReadMessage(source=7)
@@ -227,3 +242,62 @@ def test_what_is_no_source_is_refused(face: Face) -> None:
         face.ReadMessage(contextual_msg_max_count=0)
     with pytest.raises(face.RecallError, match="the messages cannot be read: a message has a role"):
         face.ReadMessage().read([7])
+
+
+WHEN = "2024-03-12T15:20:00Z"
+
+
+LANGCHAIN = [
+    SystemMessage("You are kind."),
+    AIMessage("Which pets do you have at home?"),
+    HumanMessage([{"type": "text", "text": "Three of them, all tabby."}]),
+    ToolMessage("42", tool_call_id="1"),
+]
+
+
+LLAMAINDEX = [
+    ChatMessage(role=MessageRole.SYSTEM, content="You are kind."),
+    ChatMessage(role="assistant", content="Which pets do you have at home?"),
+    ChatMessage(role="user", blocks=[TextBlock(text="Three of them, all tabby.")]),
+    ChatMessage(role="tool", content="42"),
+]
+
+
+PLAIN = [
+    {"role": "assistant", "content": "Which pets do you have at home?"},
+    {"role": "user", "content": "Three of them, all tabby."},
+]
+
+
+@pytest.mark.parametrize("messages", [LANGCHAIN, LLAMAINDEX, PLAIN], ids=["lc", "li", "plain"])
+def test_every_framework_says_the_same(words: Any, messages: list[Any]) -> None:
+    with RecallStore(embedding=words) as store, RecallStore(embedding=words) as plain:
+        ids = store.add_conversation(messages, created_at=WHEN)
+        same = plain.add_conversation(PLAIN, created_at=WHEN)
+
+        assert ids == same
+        assert store.get(ids) == plain.get(ids)
+
+
+def test_a_message_has_its_own_id_name_and_time(words: Any) -> None:
+    message = HumanMessage(
+        "Tea, please.", id="m1", name="Ann", additional_kwargs={"created_at": WHEN}
+    )
+    with RecallStore(embedding=words) as store:
+        assert store.add_conversation([message]) == ["m1"]
+        [kept] = store.get(["m1"])
+
+    assert (kept.author, kept.created_at.isoformat()) == ("Ann", "2024-03-12T15:20:00+00:00")
+
+
+@once
+def test_an_answer_is_found_by_its_question(face: Face, words: Any) -> None:
+    told = {"role": "user", "content": "I saw a tabby in the street once.", "id": "other"}
+    with RecallStore(embedding=words) as store:
+        _, answer = store.add_conversation(LANGCHAIN, created_at=WHEN)
+        store.add_conversation([told], created_at="2024-01-01T00:00:00Z")
+        retriever = face.RecallRetriever(store=store, method="keyword", k=1)
+        found = face.ask(retriever, "Do I have tabby pets at home?")
+
+    assert found[0].id == answer
+    assert found[0].content == "Three of them, all tabby."

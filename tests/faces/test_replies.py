@@ -1,16 +1,18 @@
 """A reply of a framework's model reaches the stage that asked, and an error becomes its fallback.
 
 What every reply is read as is tested once for both faces, in `tests/stages/test_reply_table.py`.
+What a small real model said is replayed; `make test-model RECORD=--record` writes it anew.
 """
 
-from datetime import UTC, datetime
+import json
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pytest
-from conftest import WordsEmbedding
-from faces.adapters import Face, Found
+from faces.adapters import FACES, Face, Found, both, once
 from faces.form_models import ObjectChat, ObjectLLM
+from faces.model_flows import FLOWS, MEMORIES, Flow
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import JsonOutputParser
@@ -23,12 +25,15 @@ from recall_retrievers.llm.prompts import reply_form
 from recall_retrievers.stages.rewrite_memory import plain_text
 from recall_retrievers.store import RecallStore
 
-NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 GIVEN = [
     Found(memory_id, content, score, {})
     for (memory_id, content), score in zip(CONTENTS.items(), [0.9, 0.6, 0.5, 0.05], strict=True)
 ]
+
+
 NAMES = {"bare", "fenced", "after a thought", "a refusal", "nothing", "None", "a connection error"}
+
+
 SAMPLE = [reply for reply in REPLIES if reply.name in NAMES]
 
 
@@ -75,6 +80,7 @@ def given_by(face: Face, given: object) -> list[Any]:
     return [ObjectChat(replies=["so"], filled=given), RunnableLambda(lambda _: given)]
 
 
+@both
 @pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.stage)
 @table("reply", OBJECTS, ids=str)
 def test_an_object_in_place_of_a_text(face: Face, kit: Kit, reply: Reply) -> None:
@@ -82,6 +88,7 @@ def test_an_object_in_place_of_a_text(face: Face, kit: Kit, reply: Reply) -> Non
         check_reply(face, kit, model, reply)
 
 
+@once
 @table("given", [reply.make(KITS[0]) for reply in OBJECTS], ids=map(str, OBJECTS))
 def test_an_object_in_place_of_a_text_in_every_flow(
     store: RecallStore, face: Face, given: object
@@ -112,18 +119,35 @@ def test_a_stream_of_objects_is_told_once(store: RecallStore) -> None:
 MESSAGES = [{"role": "user", "content": "The dentist of Bob?"}]
 
 
-@table("said", ['{"query": "green tea"}', None, ConnectionError("down")])
-def test_a_query_that_a_model_builds(
-    store: RecallStore, words: WordsEmbedding, face: Face, said: object
-) -> None:
-    model = face.model(said)
-    retriever = face.RecallRetriever(store=store, stages=[face.BuildQuery(llm=model)], k=1)
+RECORDED = json.loads(Path(__file__).with_name("recorded_replies.json").read_text("utf-8"))
 
-    [found] = face.ask(retriever, "", messages=MESSAGES)
 
-    if isinstance(said, str):
-        assert (found.id, words.queries[-1]) == ("tea", "green tea")
-        assert "recall_degraded" not in found.metadata
-    else:
-        assert (found.id, words.queries[-1]) == ("bob", "- user: The dentist of Bob?")
-        assert found.metadata["recall_degraded"].startswith("BuildQuery: ")
+REPLIES = list(dict.fromkeys(each["reply"] for each in RECORDED["replies"]))
+
+
+@pytest.fixture(scope="module")
+def emily() -> Any:
+    from conftest import WordsEmbedding
+
+    with RecallStore(embedding=WordsEmbedding()) as opened:
+        opened.add(MEMORIES)
+        yield opened
+
+
+def test_every_stage_that_asks_a_model_has_replies_of_its_own() -> None:
+    assert {each["flow"] for each in RECORDED["replies"]} == {flow.name for flow in FLOWS}
+    assert "Apache-2.0" in RECORDED["model"]
+    assert "MIT" in RECORDED["memories"]
+
+
+@once
+@pytest.mark.parametrize("flow", FLOWS, ids=str)
+def test_replies_of_a_real_model(emily: RecallStore, face: Face, flow: Flow) -> None:
+    own = [each["reply"] for each in RECORDED["replies"] if each["flow"] == flow.name]
+    for reply in REPLIES if face == FACES[0] else own:  # once those to other prompts too
+        model = face.model(reply)
+
+        found = flow.run(face, emily, model)
+
+        flow.check(face, found)
+        assert model.prompts

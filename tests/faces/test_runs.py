@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face, document
+from faces.adapters import FACES, Face, both, document
 from faces.conftest import MEMORIES
 from faces.listening import Callbacks, Events, Runs, listening
 from faces.slow_models import GIVEN, all_judged, slow_model
@@ -47,6 +47,7 @@ def test_each_stage_is_a_run_and_its_model_calls_are_inside(store: RecallStore, 
     assert all(run.ended for run in runs.all.values())
 
 
+@both
 def test_what_a_run_shows_is_small_and_says_what_the_stage_did(
     store: RecallStore, face: Face
 ) -> None:

@@ -4,13 +4,14 @@ import time
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, both, once
 from faces.slow_models import SlowChat, SlowLLM
 from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline
 from langchain_core.documents import Document
 from langchain_core.load import dumps, loads
 from langchain_core.retrievers import BaseRetriever
+from tables import table
 
 import langchain_recall
 from benchmarks.conformance.check import Check
@@ -41,28 +42,14 @@ def test_they_say_what_the_stages_say_one_by_one(face: Face) -> None:
     assert at_once[1].metadata["recall_time_match"] == "recorded"
 
 
-def test_what_one_stage_understands_the_next_one_knows(face: Face) -> None:
-    """Not through the candidates: a function is told the time that the question names."""
-    told: list[Any] = []
-
-    def look(memories: Any, query: Any) -> Any:
-        told.extend(each.describe() for each in query.time_ranges)
-        return memories[::-1]
-
-    found = face.refine(
-        face.several(stages=[face.ExtractTime(), look], **ASKED), CANDIDATES, QUESTION
-    )
-
-    assert told == ["2024-03-05 (Tuesday)"]
-    assert [each.id for each in found] == ["tea", "filling", "moved"]
-
-
+@both
 def test_their_default_is_that_of_a_retriever(face: Face, store: Any) -> None:
     retriever = face.RecallRetriever(store=store)
 
     assert list(map(repr, face.several().stages)) == list(map(repr, retriever.stages))
 
 
+@once
 def test_a_text_comes_last_and_is_one_result(face: Face) -> None:
     stages = [face.FuseRerank(top_n=1), face.PrintMemory()]
 
@@ -76,6 +63,7 @@ def test_a_text_comes_last_and_is_one_result(face: Face) -> None:
         face.several(stages=[])
 
 
+@once
 def test_a_failing_model_is_named_once(face: Face) -> None:
     model = face.model(ConnectionError("down"))
     several = face.several(stages=[face.SemanticRank(llm=model), face.FuseRerank()])
@@ -91,19 +79,8 @@ def test_a_failing_model_is_named_once(face: Face) -> None:
     assert len(model.prompts) == asked
 
 
-def test_a_deadline_ends_the_asking(face: Face) -> None:
-    model = face.model("[]")
-    several = face.several(stages=[face.SemanticRank(llm=model)], deadline_s=1e-9)
-
-    found = face.refine(several, CANDIDATES, QUESTION)
-
-    assert [each.id for each in found] == ["moved", "filling", "tea"]
-    assert "SemanticRank" in found[0].metadata["recall_degraded"]
-    assert not model.prompts
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=str)
 @pytest.mark.parametrize("package", SUBJECTS)
+@table("check", CHECKS, ids=str)
 def test_they_keep_the_promises_of_single_stages(package: str, check: Check) -> None:
     face = Face(package, is_async=False)
 
@@ -151,6 +128,7 @@ def test_it_can_be_written_down() -> None:
     assert back.stages[1].top_n == 3
 
 
+@once
 def test_inside_a_retriever_they_share_its_question_and_its_deadline(
     face: Face, store: Any
 ) -> None:

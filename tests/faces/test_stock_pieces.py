@@ -213,12 +213,25 @@ def test_a_stock_piece_is_not_waited_for_beyond_the_deadline(
 
 
 def test_a_stock_piece_is_not_called_about_nothing(store: RecallStore, face: Face) -> None:
-    def never(items: list[Any]) -> Any:
-        raise AssertionError("it was called")
-
-    retriever = face.RecallRetriever(store=store, stages=[piece(face, never)])
+    called: list[Any] = []
+    retriever = face.RecallRetriever(store=store, stages=[piece(face, called.append)])
 
     assert face.ask(retriever, "the dentist", scope={"user_id": "nobody"}) == []
+    assert called == []
+
+
+def test_a_compressor_is_awaited_where_it_can_be(store: RecallStore) -> None:
+    class Waits(Compresses):
+        async def acompress_documents(self, documents: Any, *given: Any) -> Any:
+            return list(documents)
+
+    def blocks(items: list[Any]) -> Any:
+        raise AssertionError("it was called without waiting")
+
+    stages = [Waits(function=blocks)]
+    retriever = langchain_recall.RecallRetriever(store=store, stages=stages, **SETTINGS)
+    [first, _] = asyncio.run(retriever.ainvoke("the dentist"))
+    assert "recall_degraded" not in first.metadata
 
 
 def test_a_piece_of_the_other_framework_is_refused(store: RecallStore) -> None:

@@ -7,7 +7,7 @@ from threading import Event, get_ident
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, once
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
@@ -144,6 +144,7 @@ def test_a_reply_that_breaks_off_keeps_what_was_shown(store: RecallStore, face: 
     assert script.calls == 1
 
 
+@once
 @pytest.mark.parametrize(
     "settings", [{"check": lambda *_: True}, {"unverified": "fall_back"}], ids=["check", "all"]
 )
@@ -155,12 +156,14 @@ def test_what_may_be_taken_back_is_shown_at_the_end(
     assert [text for text, _ in seen] == [f"{STREET} [1] {TOOTH} [2]"]
 
 
+@once
 def test_thoughts_are_not_shown(store: RecallStore, face: Face) -> None:
     reply = f"<think>{told(TOOTH)}</think>{told(STREET)}"
 
     assert [text for text, _ in pieces(face, store, Script(reply))] == [f"{STREET} [1]"]
 
 
+@once
 def test_a_reply_without_use_is_the_memories(store: RecallStore, face: Face) -> None:
     [(text, metadata)] = pieces(face, store, Script(told(INVENTED)))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, once
 from faces.form_models import FormChat, FormLLM
 from langchain_core.language_models import FakeListChatModel
 from llama_index.core.types import PydanticProgramMode
@@ -54,6 +54,7 @@ def test_a_model_that_takes_a_form_is_given_it_and_asked_once(face: Face) -> Non
     assert pairs["items"]["items"] == {"maximum": 3, "minimum": 0, "type": "number"}
 
 
+@once
 def test_braces_in_a_memory_reach_a_model_that_takes_a_form(face: Face) -> None:
     model = form_model(face, SCORES)
 
@@ -61,38 +62,6 @@ def test_braces_in_a_memory_reach_a_model_that_takes_a_form(face: Face) -> None:
 
     assert quoted(2, face.Memory(content="A filling {user} the dentist.")) in model.prompts[0]
     assert '{"scores": [[number, score]' in model.prompts[0]
-
-
-def test_what_a_form_was_filled_in_with_is_read_and_checked_as_any_reply(face: Face) -> None:
-    loose = {"scores": [{"memory": "Memory 3", "score": "0.8"}, {"memory": 9, "score": 1}, 7]}
-    model = form_model(face, loose, plain=AssertionError("asked plainly"))
-
-    found = ranked(face, model)
-
-    assert [(e.id, e.metadata["recall_semantic"]) for e in found[:2]] == [
-        ("c", 0.8),
-        ("a", "not judged"),
-    ]
-    assert len(found) == 3
-    assert found[0].metadata["recall_degraded"] == "SemanticRank: 2 of 3 not judged"
-
-
-NONSENSE: dict[str, Any] = {
-    "numbers of no memory": {"scores": [{"memory": 77, "score": 0.5}]},
-    "a score beyond all": {"scores": [{"memory": 1, "score": 5000}]},
-    "no list": {"scores": "the second"},
-}
-
-
-@table("filled", NONSENSE.values(), ids=NONSENSE)
-def test_a_form_filled_in_with_nonsense_leaves_the_order(face: Face, filled: Any) -> None:
-    model = form_model(face, filled, plain=AssertionError("asked plainly"))
-
-    found = ranked(face, model)
-
-    assert [(each.id, each.score) for each in found] == [(e.id, e.score) for e in GIVEN]
-    assert found[0].metadata["recall_degraded"].startswith("SemanticRank: ReplyError: ")
-    assert len(model.prompts) == 1
 
 
 FAILING: dict[str, Any] = {
@@ -121,17 +90,6 @@ def test_where_the_form_fails_plain_json_is_asked_for_and_the_trace_says_so(
     assert "SemanticRank: 1 call (2 attempts), " in found[0].metadata["recall_usage"]
 
 
-def test_where_both_ways_fail_nothing_is_lost(face: Face) -> None:
-    model = form_model(face, ValueError("no tools"), plain=ValueError("no words either"))
-
-    found = ranked(face, model)
-
-    assert [(each.id, each.score) for each in found] == [(e.id, e.score) for e in GIVEN]
-    told = found[0].metadata["recall_degraded"]
-    assert "SemanticRank: ValueError: no words either" in told
-    assert "as the form failed (ValueError: no tools)" in told
-
-
 def test_a_model_that_takes_no_form_is_asked_plainly(face: Face) -> None:
     unasked, asked = face.model(PLAIN), face.model(PLAIN)
 
@@ -146,6 +104,7 @@ def test_a_model_that_takes_no_form_is_asked_plainly(face: Face) -> None:
     assert [each.id for each in wished] == ["c", "b", "a"]
 
 
+@once
 def test_a_form_may_be_switched_off(face: Face) -> None:
     model = form_model(face, ValueError("never asked so"))
 
@@ -174,6 +133,7 @@ FORMS: dict[str, tuple[Callable[[Face, Any], Any], Any, str]] = {
 }
 
 
+@once
 @table("stage", FORMS)
 def test_every_stage_has_its_form(face: Face, stage: str) -> None:
     make, filled, expected = FORMS[stage]
@@ -185,6 +145,7 @@ def test_every_stage_has_its_form(face: Face, stage: str) -> None:
     assert "recall_degraded" not in found[0].metadata
 
 
+@once
 def test_so_have_the_stages_that_read_the_question(store: RecallStore, face: Face) -> None:
     def fill(prompt: str) -> Any:
         if "You decide whether a message" in prompt:

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, once
 from faces.conftest import NOW
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
@@ -66,6 +66,7 @@ def test_each_memory_has_the_time_of_day_at_which_it_was_recorded() -> None:
     assert re.findall(r'recorded="\S+ (\S+)', text) == ["09:00:00", "09:00:00"]
 
 
+@once
 def test_the_scope_is_the_retrievers(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(store=store, timestamp=NOW, scope={"user_id": "bob"})
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import FACES, Face, both, once
 from faces.conftest import MEMORIES, NOW
 from faces.slow_models import SlowChat
 from opentelemetry import metrics, trace
@@ -78,6 +78,7 @@ def retriever(face: Face, store: RecallStore, **settings: Any) -> Any:
     return face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2, **settings)
 
 
+@both
 def test_a_question_is_one_search_and_its_model_calls_are_in_it(
     face: Face, notes: RecallStore, telemetry: Telemetry
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_question_is_one_search_and_its_model_calls_are_in_it(
     assert operations == {"search_memory", "chat"}
 
 
+@pytest.mark.parametrize("face", FACES[:2], ids=str)
 def test_what_is_done_to_memories_is_a_span_each(
     face: Face, notes: RecallStore, telemetry: Telemetry
 ) -> None:
@@ -191,6 +193,7 @@ def test_a_question_that_is_cancelled_ends_its_span(
     assert {each.name for each in telemetry.spans()} == {"chat", "search_memory"}
 
 
+@once
 def test_no_text_leaves_unless_it_is_asked_for(
     face: Face, notes: RecallStore, telemetry: Telemetry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,11 +216,10 @@ def test_no_text_leaves_unless_it_is_asked_for(
     assert {"id", "content", "score"} == set(records[0])
 
 
+@once
 def test_tokens_that_the_model_has_counted_are_measured(
     face: Face, notes: RecallStore, telemetry: Telemetry
 ) -> None:
-    if not face.is_langchain:
-        pytest.skip("the scripted model of LlamaIndex counts nothing")
     counted = {"input_tokens": 70, "output_tokens": 9, "total_tokens": 79}
     stage = face.SemanticRank(llm=_counting(face, counted))
     face.ask(retriever(face, notes, stages=[stage], time_mode="ignore"), QUESTION)

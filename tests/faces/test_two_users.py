@@ -1,6 +1,6 @@
 """Two users with the same questions, in one of each: each gets only their own memories.
 
-Hundreds of turns in a random order, many at once: in threads, and in one event loop.
+A hundred turns in a random order, many at once: in threads, and in one event loop.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
 ]
 
-TURNS = 300
+TURNS = 120
 STREETS = {"ann": "Elm", "bob": "Oak"}
 QUESTIONS = [
     "Where is my dentist?",

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from faces.adapters import Face, ScriptedChat, ScriptedLLM
+from faces.adapters import Face, ScriptedChat, ScriptedLLM, once
 from faces.form_models import FormChat
 from faces.slow_models import GIVEN, all_judged
 from langchain_core.messages import AIMessage
@@ -58,10 +58,7 @@ def test_the_counts_of_the_model_are_taken(face: Face) -> None:
     assert usage == f"SemanticRank: 3 calls, {3 * SENT} tokens in, {3 * RECEIVED} out"
 
 
-def test_an_estimate_says_so(face: Face) -> None:
-    assert "1 call, about " in cost(face, face.model(all_judged))
-
-
+@once
 def test_every_attempt_counts_but_those_that_were_turned_away(
     face: Face, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +148,7 @@ def test_the_citations_of_an_api_are_citations(face: Face) -> None:
     assert "RewriteMemory: it is prose with marks" in told.metadata["recall_degraded"]
 
 
+@once
 @table(("stage", "name"), [("RewriteMemory", "sentences"), ("Reflect", "points")])
 def test_a_model_that_finds_no_answer_says_so_and_nothing_has_failed(
     face: Face, stage: str, name: str

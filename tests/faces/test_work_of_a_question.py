@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, both, once
 
 import langchain_recall
 import llamaindex_recall
@@ -42,7 +42,7 @@ MOST_CALLS, MOST_CANDIDATES = 1400, 25
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecallStore]:
-    """A store with 300 turns of a conversation, long enough to be compared for duplicates."""
+    """A store with 200 turns of a conversation, long enough to be compared for duplicates."""
     deal, folder = random.Random(0), tmp_path_factory.mktemp("full")
     with RecallStore(folder) as store:
         store.add(
@@ -54,15 +54,14 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecallStore]:
                 "metadata": {"tags": ["old"]},
                 "created_at": 1_700_000_000 + 3600 * n,
             }
-            for n in range(300)
+            for n in range(200)
         )
     with RecallStore(folder) as store:  # with its words committed: those that wait are counted
         yield store
 
 
+@both
 def test_a_warm_question_makes_few_calls_and_few_candidates(full: RecallStore, face: Face) -> None:
-    if face.is_async:
-        pytest.skip("the event loop works in threads, which this does not count")
     retriever = face.RecallRetriever(store=full, k=5)
     for _ in range(2):
         face.ask(retriever, QUESTION)
@@ -88,6 +87,7 @@ def test_a_warm_question_makes_few_calls_and_few_candidates(full: RecallStore, f
     assert 0 < candidates <= MOST_CANDIDATES
 
 
+@once
 def test_what_a_function_or_a_caller_changes_changes_no_later_answer(
     full: RecallStore, face: Face
 ) -> None:

@@ -69,6 +69,11 @@ CASES: dict[str, tuple[Wrong, str, str]] = {
         "filter",
         "must be a mapping; got 'topic'",
     ),
+    "a filter with another library's operator": (
+        lambda face, store: face.RecallRetriever(store=store, filter={"a": {"$like": "x"}}),
+        "filter",
+        "condition is one of",
+    ),
     "a stage that is not constructed": (
         lambda face, store: face.RecallRetriever(store=store, stages=[face.FuseRerank]),
         "stages[0]",

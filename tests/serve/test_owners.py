@@ -88,7 +88,7 @@ def of_others(store: RecallStore) -> list[object]:
     return [each for each in store.memories() if not Scope(user_id="ann").holds(each.scope)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.lists(requests(), min_size=1, max_size=4))
 def test_no_request_reaches_the_memories_of_others(
     world: tuple[RecallStore, httpx.Client], made: list[tuple[ApiRoute, dict[str, object]]]
@@ -117,7 +117,7 @@ def test_the_ids_of_others_are_unknown_ids(world: tuple[RecallStore, httpx.Clien
         assert theirs.text.replace("bobs", "nobody") == nobodys.text
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(requests([DELETE]))
 def test_no_more_is_deleted_than_the_same_arguments_list(
     world: tuple[RecallStore, httpx.Client], made: tuple[ApiRoute, dict[str, Any]]

@@ -177,10 +177,8 @@ async def test_a_folder_that_hangs_is_an_error(
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there a process is ended without a signal")
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_a_server_once_the_folder_is_closed(
-    tmp_path: Path, end: signal.Signals
-) -> None:
+def test_ctrl_c_ends_a_server_once_the_folder_is_closed(tmp_path: Path) -> None:
+    """As SIGTERM does; see tests/serve/test_slow_clients.py."""
     words = [sys.executable, "-m", "langchain_recall", "serve", str(tmp_path), "--port", "0"]
     # Tests that run in the background of a shell ignore Ctrl-C, and so would the server.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -190,7 +188,7 @@ def test_a_signal_ends_a_server_once_the_folder_is_closed(
             assert server.stdout is not None
             assert "Ctrl-C stops it" in server.stdout.readline()
             assert (tmp_path / ADDRESS).exists()
-            server.send_signal(end)
+            server.send_signal(signal.SIGINT)
 
             assert server.wait(30) == 0
         finally:
@@ -199,14 +197,14 @@ def test_a_signal_ends_a_server_once_the_folder_is_closed(
 
 
 @pytest.mark.slow
-async def test_three_servers_at_once_and_a_hundred_writes(tmp_path: Path) -> None:
+async def test_two_servers_at_once_and_many_writes(tmp_path: Path) -> None:
     """The first one, which holds the folder, ends when it has written its part."""
     folder = tmp_path / "memories"
     program, words, environment = stdio_command(folder)
     environment["RECALL_USER_ID"] = "ann"
     parameters = StdioServerParameters(command=program, args=words, env=environment)
-    texts = [f"Tea number {number}." for number in range(100)]
-    all_are_up = asyncio.Barrier(3)
+    texts = [f"Tea number {number}." for number in range(40)]
+    all_are_up = asyncio.Barrier(2)
 
     async def session(mine: list[str]) -> None:
         async with Client(stdio_client(parameters)) as client:
@@ -215,7 +213,7 @@ async def test_three_servers_at_once_and_a_hundred_writes(tmp_path: Path) -> Non
                 result = await client.call_tool("remember", {"content": text})
                 assert not result.is_error, result
 
-    await asyncio.gather(session(texts[:10]), session(texts[10:55]), session(texts[55:]))
+    await asyncio.gather(session(texts[:10]), session(texts[10:]))
 
     with RecallStore(folder) as store:
         assert sorted(each.content for each in store.memories()) == sorted(texts)

@@ -98,27 +98,6 @@ def test_every_memory_names_the_step_that_fell_back() -> None:
     ] * 2
 
 
-@pytest.mark.parametrize(("own", "deadline", "most"), [(0.5, 60, 0.5), (60, 5, 5), (None, 5, 5)])
-def test_a_model_has_the_time_of_its_stage_and_no_more_than_is_left(
-    own: float | None, deadline: float, most: float
-) -> None:
-    class Patient(Stage):
-        def apply(self, recall: Recall) -> Flow:
-            yield [Prompt("s", "u", timeout_s=own)]
-            return recall
-
-    given: list[float | None] = []
-
-    def ask(prompts):
-        given.extend(each.timeout_s for each in prompts)
-        return [Reply("said")]
-
-    run(pipeline([Patient()], ASKED, deadline), Scripted(ask))
-
-    assert given == [pytest.approx(most, rel=0.2)]
-    assert (given[0] or 0) <= most
-
-
 def test_of_several_prompts_one_that_fails_has_its_error_in_place_of_a_reply() -> None:
     class Keeps(Stage):
         def apply(self, recall: Recall) -> Flow:

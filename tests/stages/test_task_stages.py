@@ -42,6 +42,11 @@ def test_the_model_is_not_shown_what_is_filtered_out() -> None:
     assert "Give up." not in prompt.user
 
 
+def test_switched_off_no_model_is_asked() -> None:
+    stage = RerankMemory(llm=object(), enable_llm_rerank=False)
+    assert kept(run(stage.apply(asked()))) == ["poor", "good", "unknown"]
+
+
 def test_a_ranking_gives_scores_and_is_cut_to_top_n() -> None:
     stage = RerankMemory(llm=object(), top_n=2, semantic_share=1)
 

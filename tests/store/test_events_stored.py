@@ -127,7 +127,7 @@ def test_events_are_read_against_created_at_and_read_back_the_same(
         ),
         words=st.sampled_from(["yesterday", "two weeks ago", "last month", "next week", "in May"]),
     )
-    @settings(max_examples=50)
+    @settings(max_examples=20)
     def holds(recorded_at: datetime, words: str) -> None:
         text = f"We met Anna {words}."
         given_memory = {"id": "a", "content": text, "created_at": recorded_at}

@@ -174,7 +174,7 @@ _changes = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(_changes, st.booleans())
 def test_the_mirror_equals_the_collection_whatever_others_do(
     changes: list[tuple[str, int, int]], by_name: bool

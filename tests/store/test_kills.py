@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 from store.killed import Diary, change, killed, load, new_store, reopen, repair, what_is_left
 
-KILLS = int(os.environ.get("RECALL_KILLS", "8"))
+KILLS = int(os.environ.get("RECALL_KILLS", "3"))
 
 
 class Kind(NamedTuple):

@@ -206,7 +206,7 @@ arguments = st.fixed_dictionaries({}, optional={k: st.sampled_from(x) for k, x i
 def test_no_more_is_deleted_than_the_same_arguments_list(small: SmallEmbedding) -> None:
     with RecallStore(embedding=small) as store:
 
-        @settings(max_examples=200)
+        @settings(max_examples=60)
         @given(arguments)
         def holds(named: dict[str, Any]) -> None:
             store.add(ROWS)

@@ -9,7 +9,7 @@ from store.test_where import ROWS, filters, holds
 from recall_retrievers.store.chroma.where import filter_where, fulfils
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(given_filter=filters)
 def test_a_filter_gives_exactly_the_rows_of_which_it_is_true(given_filter: dict[str, Any]) -> None:
     where = filter_where(given_filter)

@@ -131,7 +131,7 @@ def test_a_forced_way_finds_what_exact_search_finds(
     monkeypatch.setattr(planner.RowCounts, "routes", ways)
 
     @given(searches())
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=15)
     def holds(search: Search) -> None:
         assert is_exact(opened.find([search])[0], search)
 
@@ -140,7 +140,7 @@ def test_a_forced_way_finds_what_exact_search_finds(
 
 def test_the_way_chosen_finds_it_too_for_several_searches_at_once(filled: RecallStore) -> None:
     @given(st.lists(searches(), min_size=1, max_size=4))
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=20)
     def holds(asked: list[Search]) -> None:
         answers = filled.find(asked)
         assert all(is_exact(found, search) for found, search in zip(answers, asked, strict=True))

@@ -114,7 +114,7 @@ def test_rows_that_find_no_room_are_read_from_the_collection() -> None:
         assert sorted(ids(found)) == sorted(ids(memories))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(
     st.lists(st.integers(0, 40_000), min_size=1, max_size=60, unique=True).map(sorted),
     st.randoms(use_true_random=False),

@@ -32,7 +32,7 @@ from store.kit import SmallEmbedding
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 
-KILLS = int(os.environ.get("RECALL_KILLS", "8"))
+KILLS = int(os.environ.get("RECALL_KILLS", "3"))
 ROWS = 40
 
 # -- kills ----------------------------------------------------------------------------------------

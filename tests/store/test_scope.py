@@ -67,7 +67,7 @@ def test_a_search_never_leaves_its_scope(shared: RecallStore) -> None:
         limit=st.sampled_from([1, 5, 1000]),
         within=st.lists(days | anywhere, max_size=2).map(tuple),
     )
-    @settings(max_examples=150)
+    @settings(max_examples=60)
     def holds(scope: Scope, given_filter: Any, limit: int, within: tuple[TimeRange, ...]) -> None:
         found = shared.find([Search("tea", limit, scope, given_filter, within)])[0]
         for memory in (hit.memory for hit in found):

@@ -112,7 +112,7 @@ filters = st.recursive(
 
 def test_a_filter_gives_exactly_the_rows_of_which_it_is_true(rows: RecallStore) -> None:
     @given(given_filter=filters)
-    @settings(max_examples=150)
+    @settings(max_examples=60)
     def check(given_filter: dict[str, Any]) -> None:
         expected = {number for number, row in enumerate(ROWS) if holds(given_filter, row)}
         assert found(rows, given_filter) == expected

@@ -115,7 +115,7 @@ def test_a_search_finds_exactly_what_lies_within_best_first(filled: RecallStore)
         limit=st.sampled_from([1, 3, 10, 50, 500]),
     )
     @example(within=(TimeRange(None, None, "day"),), limit=500)
-    @settings(max_examples=150)
+    @settings(max_examples=60)
     def holds(within: tuple[TimeRange, ...], limit: int) -> None:
         check(filled, MEMORIES, within, limit)
 

@@ -40,13 +40,13 @@ def _check(found: list[TimeRange], text: str) -> None:
     assert all(one.soft <= other.soft for one, other in pairwise(found))
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(TEXTS, st.sampled_from(["auto", "en", "zh", "de", "es", "fr", "ja"]))
 def test_any_text_gives_sound_ranges_and_no_error(text: str, language: str) -> None:
     _check(extract_time(text, NOW, language=language), text)  # type: ignore[arg-type]
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(JUMBLES, MOMENTS)
 def test_any_moment_is_survived(text: str, moment: datetime) -> None:
     extract_time(text, moment)

@@ -1,14 +1,17 @@
-"""Flows that end in one text, in a retriever: reflections, what becomes of these, and others."""
+"""Flows that end in one text, in a retriever: reflections, what becomes of these, and tasks."""
 
 import json
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found
+from faces.adapters import Face, Found, once
+from tables import table
 
 from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
+
+
 POINTS = json.dumps(
     {
         "points": [
@@ -26,6 +29,7 @@ def reflecting(face: Face, store: RecallStore, model: Any, **settings: Any) -> A
     )
 
 
+@once
 def test_a_reflection_is_stored_once_with_its_question_and_sources(
     own_store: RecallStore, face: Face
 ) -> None:
@@ -52,6 +56,7 @@ def _all(store: RecallStore) -> list[Any]:
     return [hit.memory for hit in store.find([Search("the dentist moved", limit=100)])[0]]
 
 
+@once
 def test_reflections_never_feed_reflections(own_store: RecallStore, face: Face) -> None:
     model = face.model(POINTS)
     retriever = reflecting(face, own_store, model)
@@ -63,6 +68,7 @@ def test_reflections_never_feed_reflections(own_store: RecallStore, face: Face) 
     assert model.prompts[1] == model.prompts[0]
 
 
+@once
 def test_reflections_alone_come_back_as_they_are(face: Face) -> None:
     stage = face.Reflect(llm=face.model(POINTS))
     given = [Found("r", "The dentist moved.", 0.5, {"memory_type": "reflection"})]
@@ -73,6 +79,7 @@ def test_reflections_alone_come_back_as_they_are(face: Face) -> None:
     assert found.metadata["recall_degraded"].startswith("Reflect: there is nothing to reflect on")
 
 
+@once
 def test_what_repeats_a_memory_is_not_stored(store: RecallStore, face: Face) -> None:
     """Of two memories with the same text a search returns one, and the other would be lost."""
     before = store.count()
@@ -86,6 +93,7 @@ def test_what_repeats_a_memory_is_not_stored(store: RecallStore, face: Face) -> 
     assert store.count() == before
 
 
+@once
 def test_what_no_model_wrote_is_not_stored(store: RecallStore, face: Face) -> None:
     before = store.count()
 
@@ -96,6 +104,7 @@ def test_what_no_model_wrote_is_not_stored(store: RecallStore, face: Face) -> No
     assert store.count() == before
 
 
+@once
 def test_a_collection_that_cannot_be_written_is_named_and_the_reflection_is_there(
     store: RecallStore, face: Face, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +119,7 @@ def test_a_collection_that_cannot_be_written_is_named_and_the_reflection_is_ther
     assert told.metadata["recall_degraded"].endswith("Reflect: PermissionError: read only")
 
 
+@once
 def test_outside_a_retriever_there_is_nothing_to_store_it_in(face: Face) -> None:
     stage = face.Reflect(llm=face.model(POINTS), store_reflections=True)
     given = [Found("a", "The dentist moved to Elm Street. Ann is afraid.", 0.5, {})]
@@ -128,6 +138,7 @@ STALE = {
 }
 
 
+@once
 @pytest.mark.parametrize("change", STALE.values(), ids=STALE)
 def test_a_stale_reflection_weighs_half(own_store: RecallStore, face: Face, change: Any) -> None:
     face.ask(reflecting(face, own_store, face.model(POINTS)), "the dentist moved")
@@ -146,6 +157,7 @@ def test_a_stale_reflection_weighs_half(own_store: RecallStore, face: Face, chan
     assert stale.score == pytest.approx(0.5 * fresh.score)
 
 
+@once
 def test_the_personal_flow_may_end_in_a_text(store: RecallStore, face: Face) -> None:
     def reply(prompt: str) -> str:
         if "You judge" in prompt:
@@ -169,12 +181,109 @@ def test_the_personal_flow_may_end_in_a_text(store: RecallStore, face: Face) -> 
     assert explained.count("by the model") == len(face.kept(told))
 
 
-def test_print_memory_as_the_last_stage_of_a_retriever_is_one_text(
-    store: RecallStore, face: Face
+TASKS = [
+    {
+        "id": "catch",
+        "content": "Catch PermissionError and tell the user.",
+        "when_to_use": "When a file upload fails",
+        "memory_type": "task",
+        "quality": 0.9,
+    },
+    {
+        "id": "retry",
+        "content": "Retry the upload with a delay.",
+        "when_to_use": "When an upload times out",
+        "memory_type": "task",
+        "quality": 0.1,
+    },
+    {"id": "chat", "content": "My file upload fails again!", "memory_type": "conversation"},
+]
+
+
+MESSAGES = [{"role": "user", "content": "The upload fails."}, ("assistant", "With which error?")]
+
+
+@pytest.fixture
+def tasks(words: object):
+    with RecallStore(embedding=words) as opened:
+        opened.add(TASKS)
+        yield opened
+
+
+@once
+def test_tasks_without_a_model(tasks: RecallStore, face: Face) -> None:
+    [told] = face.ask(face.task_memory_retriever(tasks), "a file upload fails")
+
+    assert told.content == (
+        "Memory 1 :\n When to use: When a file upload fails\n"
+        " Content: Catch PermissionError and tell the user.\n\n"
+        "Memory 2 :\n When to use: When an upload times out\n"
+        " Content: Retry the upload with a delay.\n"
+    )
+    assert told.metadata["recall_ids"] == "catch, retry"
+    assert "recall_degraded" not in told.metadata
+    assert told.score == pytest.approx(face.kept(told)[0].score)
+
+
+def test_tasks_with_a_model_from_messages_alone(tasks: RecallStore, words: Any, face: Face) -> None:
+    def reply(prompt: str) -> str:
+        if "You write the query" in prompt:
+            return '{"query": "upload times out"}'
+        if "You rank memories" in prompt:
+            return '{"ranking": [{"memory": 2, "score": 0.9}, {"memory": 1, "score": 0.2}]}'
+        assert "The last messages:" in prompt
+        return '{"sentences": [{"text": "Catch PermissionError.", "memories": [2]}]}'
+
+    model = face.model(reply)
+    retriever = face.task_memory_retriever(tasks, model)
+
+    [told] = face.ask(retriever, "", messages=MESSAGES)
+
+    assert words.queries[-1] == "upload times out"
+    assert told.content == "Catch PermissionError. [2]"
+    assert [each.ids for each in face.cited(told)] == [("catch",)]
+    assert len(model.prompts) == 3
+    assert "recall_degraded" not in told.metadata
+
+
+def test_a_chain_may_hand_over_messages() -> None:
+    import langchain_recall
+
+    with RecallStore() as store:
+        store.add(TASKS)
+        retriever = langchain_recall.simple_task_memory_retriever(store)
+
+        [told] = retriever.invoke({"messages": MESSAGES})
+
+    assert told.page_content.startswith("Previous memories:\n- When a file upload fails: Catch")
+
+
+@once
+def test_the_simple_flow_ends_in_a_merge(tasks: RecallStore, face: Face) -> None:
+    [told] = face.ask(face.simple_task_memory_retriever(tasks, k=1), "a file upload fails")
+
+    assert told.content == (
+        "Previous memories:\n"
+        "- When a file upload fails: Catch PermissionError and tell the user.\n\n"
+        "Consider the helpful parts of these memories when you answer the question."
+    )
+
+
+@once
+def test_memories_of_another_type_are_looked_for_where_a_filter_says_so(
+    tasks: RecallStore, face: Face
 ) -> None:
-    retriever = face.RecallRetriever(store=store, stages=[face.PrintMemory()], k=1)
+    retriever = face.simple_task_memory_retriever(tasks, filter={"memory_type": "conversation"})
 
-    [told] = face.ask(retriever, "Dr. Lee")
+    [told] = face.ask(retriever, "a file upload fails")
 
-    assert told.content.startswith("Memory 1:\n  Content: The dentist of Bob is called Dr. Lee.")
-    assert told.metadata["recall_ids"] == "bob"
+    assert told.metadata["recall_ids"] == "chat"
+
+
+@once
+@table("asked", ["", None])
+def test_no_question_and_no_messages_is_an_error(
+    tasks: RecallStore, face: Face, asked: str | None
+) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        face.ask(face.task_memory_retriever(tasks), asked)

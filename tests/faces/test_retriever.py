@@ -1,0 +1,250 @@
+"""A retriever and `recall` as a user sets them: filters, stages that are replaced, moments."""
+
+import json
+import warnings
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from faces.adapters import Face, Found, both, once
+from faces.conftest import NOW
+from tables import table
+
+from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.store import RecallStore
+
+REPLY = json.dumps({"points": [{"text": "Ann is afraid of the dentist.", "memories": [1]}]})
+
+
+def recall(face: Face, asked: str, config: Any, **options: Any) -> tuple[list[Found], Any]:
+    outcome = face._wait((face.arecall if face.is_async else face.recall)(asked, config, **options))
+    assert outcome.keys() == {"memories", "reflection"}
+    told = outcome["reflection"]
+    return face.found(outcome["memories"]), face.found([told])[0] if told is not None else None
+
+
+def test_candidates_are_filtered_ranked_and_cut(store: RecallStore, face: Face) -> None:
+    def nothing_of_bob(memories: Any, query: Any) -> Any:
+        return [memory for memory in memories if memory.scope.user_id != "bob"]
+
+    config = face.RecallConfig(
+        source=store, filters=[nothing_of_bob], ranker=face.RecencyRank(), max_results=2
+    )
+
+    found, reflection = recall(face, "dentist", config, timestamp=NOW)
+
+    assert [each.id for each in found] == ["filling", "tea"]
+    assert reflection is None
+
+
+@once
+@table("method", ["semantic", "keyword", "hybrid"])
+def test_the_method_is_handed_on(store: RecallStore, face: Face, method: str) -> None:
+    config = face.RecallConfig(source=store, retrieval_method=method, max_results=3)
+
+    found, _ = recall(face, "dentist", config, timestamp=NOW)
+
+    assert ("recall_keyword" in found[0].metadata) == (method != "semantic")
+    assert ("recall_similarity" in found[0].metadata) == (method != "keyword")
+
+
+@once
+def test_without_a_model_the_first_sentences_are_the_reflection(
+    store: RecallStore, face: Face
+) -> None:
+    config = face.RecallConfig(source=store, generate_reflection=True, max_results=2)
+
+    found, reflection = recall(face, "dentist", config, timestamp=NOW)
+
+    assert len(found) == 2
+    assert reflection.content == (
+        "Ann is afraid of the dentist. [1] The dentist moved to Elm Street. [2]"
+    )
+
+
+@once
+def test_a_reflection_is_verified_and_stored(own_store: RecallStore, face: Face) -> None:
+    reflector = face.Reflect(llm=face.model(REPLY.replace("Ann is afraid", "She is afraid")))
+    config = face.RecallConfig(
+        source=own_store, generate_reflection=True, reflector=reflector, store_reflections=True
+    )
+    before = own_store.count()
+
+    found, reflection = recall(face, "dentist", config, timestamp=NOW)
+
+    assert reflection.content == "She is afraid of the dentist. [1]"
+    assert found[0].id == "fear"
+    assert own_store.count() == before + 1
+    assert reflector.store_reflections is False
+
+
+QUESTION = "What about the dentist last Tuesday?"
+
+
+@pytest.fixture
+def teeth() -> Any:
+    teeth = RecallStore()
+    teeth.add(
+        [
+            {"id": "filled", "content": "The dentist filled a tooth.", "created_at": "2024-03-05"},
+            {"id": "moved", "content": "The dentist moved.", "created_at": "2024-02-01"},
+        ]
+    )
+    yield teeth
+    teeth.close()
+
+
+@once
+def test_one_stage_is_changed_and_the_others_stay(face: Face, teeth: Any) -> None:
+    fuse = face.FuseRerank(fuse_time_ratio=3)
+    replaced = face.RecallRetriever(store=teeth, replace=[fuse], timestamp=NOW, timezone="UTC")
+    written = face.RecallRetriever(
+        store=teeth, stages=[face.ExtractTime(), fuse], timestamp=NOW, timezone="UTC"
+    )
+
+    found = face.ask(replaced, QUESTION)
+
+    assert found[0].metadata["recall_time_ratio"] > 2
+    assert found == face.ask(written, QUESTION)
+
+
+@once
+def test_a_ready_made_flow_keeps_its_stages_and_its_model(face: Face, teeth: Any) -> None:
+    model = face.model('{"scores": [{"memory": 1, "score": 0.9}, {"memory": 2, "score": 0.1}]}')
+    retriever = face.personal_memory_retriever(
+        teeth, model, replace=[face.SemanticRank(window=5), face.FuseRerank(fuse_time_ratio=3)]
+    )
+
+    names = [type(stage).__name__ for stage in retriever.stages]
+    assert names == ["ExtractTime", "SemanticRank", "StaleReflections", "FuseRerank"]
+    found = face.ask(retriever, QUESTION, timestamp=NOW)
+    assert {0.9, 0.1} <= {each.metadata["recall_semantic"] for each in found}
+    assert len(model.prompts) == 1
+
+
+@once
+def test_a_stage_that_is_not_in_the_list_is_refused(face: Face, teeth: Any) -> None:
+    with pytest.raises(ValueError, match=r"one SemanticRank among the stages .* there are 0: Extr"):
+        face.RecallRetriever(store=teeth, replace=[face.SemanticRank()])
+    two = [face.ExtractTime(), face.FuseRerank(), face.FuseRerank()]
+    with pytest.raises(ValueError, match=r"one FuseRerank among the stages .* there are 2"):
+        face.RecallRetriever(store=teeth, stages=two, replace=[face.FuseRerank()])
+
+
+@both
+def test_a_list_that_forgets_to_read_the_time_warns_in_the_line_of_the_user(
+    face: Face, teeth: Any
+) -> None:
+    with pytest.warns(UserWarning, match=r"put ExtractTime\(\) in front") as seen:
+        retriever = face.RecallRetriever(store=teeth, stages=[face.FuseRerank()])
+    assert [each.filename for each in seen] == [__file__]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        face.ask(retriever, QUESTION)  # it has been said once
+
+
+@once
+@pytest.mark.parametrize(
+    "settings", [{"time_mode": "ignore"}, {"time_range": "last Tuesday"}, {"fuse_time_ratio": 1}]
+)
+def test_whoever_wants_no_time_read_is_not_warned(face: Face, teeth: Any, settings: Any) -> None:
+    own = dict(settings)
+    fuse = face.FuseRerank(fuse_time_ratio=own.pop("fuse_time_ratio", 2))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        face.RecallRetriever(store=teeth, stages=[fuse], **own)
+        face.RecallRetriever(store=teeth)
+        face.RecallRetriever(store=teeth, stages=[face.SemanticRank()])
+
+
+ANN = {"scope": {"user_id": "ann"}, "timezone": "UTC", "k": 2}
+
+
+MOMENTS = [1709899200, 1709899200.0, NOW, "2024-03-08 12:00", datetime(2024, 3, 8, 12, tzinfo=UTC)]
+
+
+def many(count: int, **metadata: Any) -> list[Found]:
+    return [Found(f"m{n}", f"Memory number {n}.", 0.9 - n / 100, metadata) for n in range(count)]
+
+
+@once
+@table("moment", MOMENTS, ids=str)
+def test_the_moment_of_asking_in_every_form(store: RecallStore, face: Face, moment: Any) -> None:
+    asked, settings = "the filling in my tooth last Tuesday", {**ANN, "time_mode": "require"}
+
+    of_retriever = face.ask(face.RecallRetriever(store=store, timestamp=moment, **settings), asked)
+    of_call = face.ask(face.RecallRetriever(store=store, **settings), asked, timestamp=moment)
+
+    assert [each.id for each in of_retriever] == ["filling", "tea"]
+    assert of_call == of_retriever
+
+
+@once
+@table(("first", "start"), [("monday", "2024-03-04"), ("sunday", "2024-03-03")])
+def test_the_first_day_of_a_week(store: RecallStore, face: Face, first: str, start: str) -> None:
+    stages = [face.ExtractTime(week_start=first), face.FuseRerank()]
+    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", stages=stages)
+
+    [found, *_] = face.ask(retriever, "the dentist this week")
+
+    assert found.metadata["recall_time_range"].startswith(start)
+
+
+@once
+def test_a_question_under_a_key(store: RecallStore, face: Face) -> None:
+    plain = face.RecallRetriever(store=store, timestamp=NOW)
+    keyed = face.RecallRetriever(store=store, timestamp=NOW, recall_key="question")
+
+    expected = face.ask(plain, "the dentist")
+
+    assert face.ask(plain, {"query": "the dentist"}) == expected
+    assert face.ask(keyed, {"question": "the dentist", "language": "en"}) == expected
+    with pytest.raises(ValueError, match="expected the question under 'question'"):
+        face.ask(keyed, {"query": "the dentist"})
+
+
+class OfOnesOwn:
+    """The whole of what a retriever asks of a collection."""
+
+    def __init__(self, memories: list[Any]) -> None:
+        self.memories = memories
+
+    def find(self, searches: Any) -> Any:
+        found = [Hit(Candidate.of(memory), 0.5) for memory in self.memories]
+        return [found for _ in searches]
+
+    async def afind(self, searches: Any) -> Any:
+        return self.find(searches)
+
+    def get(self, ids: Any) -> Any:
+        return [memory for memory in self.memories if memory.id in ids]
+
+    def add(self, memories: Any) -> Any:
+        raise PermissionError("read only")
+
+
+@once
+def test_a_store_of_ones_own(face: Face) -> None:
+    tea = face.Memory(content="Green tea.", id="tea", created_at=NOW)
+
+    [found] = face.ask(face.RecallRetriever(store=OfOnesOwn([tea])), "What do I drink?")
+
+    assert (found.id, found.content) == ("tea", "Green tea.")
+
+
+# -- stages that ask a model ----------------------------------------------------------------------
+
+
+# -- texts ----------------------------------------------------------------------------------------
+@once
+@table("kind", ["summary", "key_points"])
+def test_a_reflection_is_a_summary_or_points(face: Face, kind: str) -> None:
+    [told] = face.refine(face.Reflect(kind=kind), many(7), "What is there?")
+
+    lines = told.content.splitlines()
+    assert (len(lines) == 1) is (kind == "summary")
+    if kind == "key_points":
+        assert 3 <= len(lines) <= 5
+        assert all(line.startswith("- ") and line.endswith("]") for line in lines)
