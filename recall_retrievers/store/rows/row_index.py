@@ -168,8 +168,9 @@ class RowIndex:
 
     def _start(self, work: Callable[..., None], *values: object) -> None:
         name = f"recall{work.__name__.replace('_', '-')}-rows"
-        self._threads.append(threading.Thread(target=work, args=values, name=name, daemon=True))
-        self._threads[-1].start()
+        thread = threading.Thread(target=work, args=values, name=name, daemon=True)
+        thread.start()
+        self._threads.append(thread)  # what `close` waits for has been started
 
     def _compare(self) -> None:
         """Compare the bytes of large files, a moment after they were opened."""
