@@ -25,7 +25,7 @@ from recall_retrievers.core.citation import Claim
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.llm.checking.citation_check import verify
 from recall_retrievers.llm.fencing import body
-from recall_retrievers.text.stems import words
+from recall_retrievers.text.words import words
 
 THRESHOLD = 0.4  # as `RewriteMemory.min_support`
 _FIELDS = ("id", "content", "author", "created_at", "when_to_use")

@@ -49,7 +49,7 @@ from benchmarks.embedding import EMBEDDINGS, OncePerText, once_per_text
 from benchmarks.faces import FACES, Face, open_face
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_retrieval, print_retrieval_mean
-from recall_retrievers.core.progress import progress_bar
+from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.evaluation.metrics import Figures, mean, score
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.stages.extract_time import without_time_words

@@ -23,12 +23,11 @@ from langchain_core.runnables.retry import RunnableRetry
 
 from langchain_recall._convert import to_candidate, to_document
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.driver import each_of, settled
 from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import Prompt, Refine, Reply
 from recall_retrievers.core.stage import StageRun
 from recall_retrievers.core.streamed import Show
-from recall_retrievers.core.world import MemoryStore, World
+from recall_retrievers.core.world import MemoryStore, World, each_of, settled
 from recall_retrievers.llm.client import Client, Send, ask_models
 from recall_retrievers.llm.model_output import Spent, as_reply, with_marks
 from recall_retrievers.retriever.stage_list import StageInput as OwnStageInput

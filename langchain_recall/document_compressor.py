@@ -29,12 +29,10 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 
 from langchain_recall._convert import to_candidate, to_document, to_documents
 from langchain_recall._world import LangChainWorld, StageInput
-from recall_retrievers.core.clock import Timestamp, Timezone, moment
-from recall_retrievers.core.driver import completed
-from recall_retrievers.core.query import Query
+from recall_retrievers.core.query import Query, Timestamp, Timezone, moment
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.text_sources import memories_in
-from recall_retrievers.core.world import arun, run
+from recall_retrievers.core.world import arun, completed, run
 from recall_retrievers.retriever.stage_list import StageList
 
 

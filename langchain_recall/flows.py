@@ -17,7 +17,7 @@ from langchain_recall._convert import to_documents
 from langchain_recall._world import LangChainWorld, Model
 from langchain_recall.any_store import Searchable
 from langchain_recall.retriever import RecallRetriever, RetrieverSettings
-from recall_retrievers.core.driver import completed
+from recall_retrievers.core.world import completed
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.retriever.recall_function import RecallConfig, Recalled, recall_with
 from recall_retrievers.retriever.stage_list import (

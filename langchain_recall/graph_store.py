@@ -43,11 +43,11 @@ from langchain_recall.graph_items import (
 )
 from langchain_recall.retriever import RecallRetriever
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.driver import completed
 from recall_retrievers.core.errors import MissingMemoryError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import MOST_RESULTS
+from recall_retrievers.core.world import completed
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.retriever.memory_retriever import RetrieverOptions
 from recall_retrievers.store.memory_store import within

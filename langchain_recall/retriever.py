@@ -21,9 +21,9 @@ from langchain_recall._convert import to_candidate, to_documents, to_pieces
 from langchain_recall._world import LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
 from langchain_recall.vector_store import RecallVectorStore
-from recall_retrievers.core.driver import completed
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.streamed import Show, astreamed, streamed
+from recall_retrievers.core.world import completed
 from recall_retrievers.explain.explanation import Explanation, all_of
 from recall_retrievers.explain.explanation import explain as explain_memories
 from recall_retrievers.retriever.call_options import CallOptions, combine_options

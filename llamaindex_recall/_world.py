@@ -28,11 +28,10 @@ from pydantic import BaseModel
 
 from llamaindex_recall._convert import to_candidate, to_node
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.driver import each_of, settled
 from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import Prompt, Refine, Reply
 from recall_retrievers.core.stage import StageRun
-from recall_retrievers.core.world import World
+from recall_retrievers.core.world import World, each_of, settled
 from recall_retrievers.llm.client import Client, Send, ask_models
 from recall_retrievers.llm.model_output import Spent, as_reply, with_marks
 from recall_retrievers.retriever.stage_list import StageInput as OwnStageInput

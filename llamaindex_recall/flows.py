@@ -13,7 +13,7 @@ from llamaindex_recall._convert import to_nodes
 from llamaindex_recall._world import LlamaIndexWorld
 from llamaindex_recall.any_store import Searchable
 from llamaindex_recall.retriever import RecallRetriever, RetrieverSettings
-from recall_retrievers.core.driver import completed
+from recall_retrievers.core.world import completed
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.retriever.recall_function import RecallConfig, Recalled, recall_with
 from recall_retrievers.retriever.stage_list import (

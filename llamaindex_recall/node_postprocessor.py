@@ -24,8 +24,7 @@ from pydantic import ConfigDict
 from llamaindex_recall._convert import to_candidate, to_node, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import options_of
-from recall_retrievers.core.clock import Timestamp, Timezone
-from recall_retrievers.core.query import Query
+from recall_retrievers.core.query import Query, Timestamp, Timezone
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.text_sources import memories_in
 from recall_retrievers.core.world import arun, run

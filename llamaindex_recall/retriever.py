@@ -20,8 +20,8 @@ from llamaindex_recall._convert import to_candidate, to_nodes, to_pieces
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from llamaindex_recall.vector_store import RecallVectorStore
-from recall_retrievers.core.driver import completed
 from recall_retrievers.core.streamed import Show, astreamed, streamed
+from recall_retrievers.core.world import completed
 from recall_retrievers.explain.explanation import Explanation, all_of
 from recall_retrievers.explain.explanation import explain as explain_memories
 from recall_retrievers.retriever.call_options import CallOptions, combine_options

@@ -19,7 +19,7 @@ from recall_retrievers.cli.collection import add_collection, add_scope, opened, 
 from recall_retrievers.cli.output import json_line, report, writes_all
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.memory_lines import memory_line
-from recall_retrievers.core.progress import progress_bar
+from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.copying import vectors_in
 

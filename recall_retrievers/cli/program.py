@@ -36,7 +36,7 @@ from recall_retrievers.cli import (
 )
 from recall_retrievers.cli.output import complain, writes_all
 from recall_retrievers.core.errors import RecallError
-from recall_retrievers.text.split_words import printable
+from recall_retrievers.text.words import printable
 
 _ABOUT = """\
 Ask your memories in plain words, and see why each one came back.

@@ -12,7 +12,7 @@ from typing import get_args
 
 from recall_retrievers.cli.ask import QUOTED, add_moment, texts_of
 from recall_retrievers.cli.output import print_json, print_time, range_json, say
-from recall_retrievers.core.clock import Timed
+from recall_retrievers.core.query import Timed
 from recall_retrievers.stages.extract_time import ExtractTime, without_time_words
 
 EXAMPLE = '{program} "what did we plan for early March?" --timestamp 2024-06-12T15:30'

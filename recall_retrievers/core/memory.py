@@ -19,7 +19,7 @@ from pydantic import (
     field_validator,
 )
 
-from recall_retrievers.core.clock import TimeInput
+from recall_retrievers.core.query import TimeInput
 from recall_retrievers.core.scope import Scope, ScopeInput, ScopeName
 from recall_retrievers.core.settings import Settings, Share
 from recall_retrievers.core.settings_messages import got

@@ -23,6 +23,9 @@ from recall_retrievers.core.candidate import Candidate
 if TYPE_CHECKING:
     from opentelemetry.metrics import Counter, Histogram, Meter, MeterProvider
     from opentelemetry.trace import Span, Tracer, TracerProvider
+from typing import TypeVar
+
+from tqdm import tqdm
 
 MemoryOperation = Literal["search_memory", "upsert_memory", "update_memory", "delete_memory"]
 Attributes = Mapping[str, str | int | Sequence[str]]
@@ -229,3 +232,34 @@ def _as_json(memories: Sequence[Candidate]) -> str:
         for each in memories
     ]
     return json.dumps(records, ensure_ascii=False)
+
+
+T = TypeVar("T")
+
+_OFF = "TQDM_DISABLE"  # tqdm's own name for it, which it no longer reads where we say anything
+
+
+def progress_bar(
+    things: Iterable[T] | None = None,
+    *,
+    unit: str,
+    desc: str | None = None,
+    total: int | None = None,
+    wanted: bool = True,
+) -> tqdm[T]:
+    """A progress bar; silent where there is no terminal, and with ``TQDM_DISABLE=1`` set.
+
+    Args:
+        things: What is gone through; None = the work says how far it is, with ``update``.
+        unit: What is counted, as in "memories".
+        desc: What is done with them.
+        total: How many there are, where ``things`` does not know.
+        wanted: Whether it is shown at all.
+
+    Examples:
+        >>> list(progress_bar("ab", unit="letters"))
+        ['a', 'b']
+    """
+    off = not wanted or os.environ.get(_OFF, "0") not in {"", "0"}
+    # None = off where there is no terminal.
+    return tqdm(things, desc=desc, total=total, unit=f" {unit}", disable=True if off else None)

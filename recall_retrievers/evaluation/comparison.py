@@ -18,7 +18,7 @@ from recall_retrievers.evaluation.differences import (
 )
 from recall_retrievers.evaluation.evaluate import Evaluation
 from recall_retrievers.explain.explanation import plain_text
-from recall_retrievers.text.split_words import printable
+from recall_retrievers.text.words import printable
 
 BY_CATEGORY = "recall@5"
 """The measure that is shown for each category."""

@@ -9,8 +9,8 @@ from statistics import median
 
 from recall_retrievers.core.candidate import Candidate, candidates
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.settings_messages import got
+from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.evaluation.metrics import LOOKED_AT, Figures, mean, score
 from recall_retrievers.evaluation.questions import Question, as_questions
 from recall_retrievers.explain.explanation import Explanation, explain

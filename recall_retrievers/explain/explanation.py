@@ -17,7 +17,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.explain.html import as_html
 from recall_retrievers.explain.rows import EMPTY, left_out, remarks, rows, understood
-from recall_retrievers.text.split_words import printable
+from recall_retrievers.text.words import printable
 from recall_retrievers.timeline.calendar_names import weekday_name
 
 if TYPE_CHECKING:

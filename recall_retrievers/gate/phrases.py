@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from recall_retrievers.text.split_words import CJK
+from recall_retrievers.text.words import CJK
 
 BOUNDARY = "|"
 

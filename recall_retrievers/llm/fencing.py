@@ -11,8 +11,8 @@ from html import escape
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.query import Query
-from recall_retrievers.text.split_words import INVISIBLE
 from recall_retrievers.text.tokens import CUT_MARK
+from recall_retrievers.text.words import INVISIBLE
 from recall_retrievers.timeline.calendar_names import weekday_name
 
 QUOTED_MATERIAL = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import sqrt
 
 from recall_retrievers.core.candidate import Candidate, Step
-from recall_retrievers.text.split_words import split_words
+from recall_retrievers.text.words import split_words
 
 
 def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candidate]:

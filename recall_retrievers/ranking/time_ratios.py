@@ -8,14 +8,14 @@ for nothing but a time, nothing else can answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from datetime import datetime, timedelta
 
 from recall_retrievers.core.candidate import Note
 from recall_retrievers.core.memory import TimeMatch
 from recall_retrievers.core.pool import Facts
 from recall_retrievers.core.query import Query
-from recall_retrievers.text.asks_for_time import asks_for_time_alone
+from recall_retrievers.text.questions import AskedOrder, asks_for_time_alone
 from recall_retrievers.timeline import TimeRange, extract_time, half_life_weight
 
 _POOL = 50  # the best candidates, by which the width of a time is estimated
@@ -131,3 +131,40 @@ def is_date(named: TimeRange, reference_time: datetime) -> bool:
     same_day = (start.month, start.day) == (named.start.month, named.start.day)
     one_day = named.end is not None and named.end - named.start <= _DAY
     return same_day and (one_day or start.year == named.start.year)
+
+
+_FITS = 0.6  # the share of the best relevance from which a memory fits the question
+
+
+def order_ratios(
+    facts: Facts,
+    worth: Sequence[float],
+    scores: Sequence[float],
+    order: AskedOrder,
+    listed: Container[int],
+) -> list[float]:
+    """The factors that put the memories that fit in the order, before all others.
+
+    Args:
+        facts: The candidates.
+        worth: For each candidate, how well it fits the question and its time.
+        scores: Their scores.
+        order: The order.
+        listed: The places of candidates that were listed, not searched for: they all fit.
+
+    Returns:
+        The factor of each candidate. A candidate that does not fit, or has no time, has 1.
+    """
+    ratios = [1.0] * len(facts)
+    best, top = max(worth, default=0.0), max(scores, default=0.0)
+    fitting = [
+        (moment, facts.ids[place], place)
+        for place, moment in enumerate(facts.created)
+        if moment is not None
+        and scores[place] > 0
+        and (worth[place] >= _FITS * best or place in listed)
+    ]
+    fitting.sort(reverse=order.newest)
+    for number, (_, _, place) in enumerate(fitting):
+        ratios[place] = top * (2 - number / len(fitting)) / scores[place]
+    return ratios

@@ -8,10 +8,9 @@ from typing import Annotated, ClassVar, Literal, TypedDict
 
 from pydantic import BeforeValidator, field_validator
 
-from recall_retrievers.core.clock import Timed, TimeInput
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.message import Message, read_messages
-from recall_retrievers.core.query import Filter
+from recall_retrievers.core.query import Filter, Timed, TimeInput
 from recall_retrievers.core.scope import Scope, ScopeInput
 from recall_retrievers.core.settings import Count, Seconds
 from recall_retrievers.core.settings_messages import got

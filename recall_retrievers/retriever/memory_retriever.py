@@ -12,13 +12,12 @@ from typing import Annotated, Any, ClassVar, Self, Unpack
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from recall_retrievers.core.driver import completed
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.query import Query, query_text
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
 from recall_retrievers.core.stage import Flow, RankStage, Recall, Stage, pipeline
 from recall_retrievers.core.tracing import memory_operation
-from recall_retrievers.core.world import World, arun
+from recall_retrievers.core.world import World, arun, completed
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.ranking.fusion import Fusion
 from recall_retrievers.retriever.call_options import (

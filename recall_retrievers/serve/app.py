@@ -21,8 +21,7 @@ from recall_retrievers.core.scope import ScopeInput
 from recall_retrievers.serve.answers import Health
 from recall_retrievers.serve.door import Door, client_of
 from recall_retrievers.serve.mcp_server import McpTools
-from recall_retrievers.serve.operation import ScopedService, Service
-from recall_retrievers.serve.problems import answer_to, failure_of
+from recall_retrievers.serve.operation import ScopedService, Service, answer_to, failure_of
 from recall_retrievers.serve.routes import ROUTES, ApiRoute, openapi
 from recall_retrievers.serve.running import ServerSettings
 from recall_retrievers.serve.tokens import Tokens

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recall_retrievers.core.errors import ScopeError
-from recall_retrievers.serve.problems import answer_to
+from recall_retrievers.serve.operation import answer_to
 from recall_retrievers.serve.running import ServerSettings, is_loopback
 from recall_retrievers.serve.tokens import Client
 

@@ -11,10 +11,9 @@ from typing import Annotated, Any, cast
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from recall_retrievers.core.clock import Timestamp
 from recall_retrievers.core.errors import MissingMemoryError, QueryError
 from recall_retrievers.core.memory import Memory, MetadataValue
-from recall_retrievers.core.query import Filter
+from recall_retrievers.core.query import Filter, Timestamp
 from recall_retrievers.serve.answers import Added, Counted, Deleted, MemoryView, Page
 from recall_retrievers.serve.operation import (
     MOST_PER_REQUEST,

@@ -15,8 +15,7 @@ from starlette.requests import Request
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.serve.door import client_of
-from recall_retrievers.serve.operation import Service
-from recall_retrievers.serve.problems import failure_of
+from recall_retrievers.serve.operation import Service, failure_of
 from recall_retrievers.serve.tools import TOOLS, ListTool, RecallTool, Tool
 
 INSTRUCTIONS = (

@@ -5,7 +5,8 @@ The routes of HTTP, the tools of MCP and the processes that share a folder all u
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import logging
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -13,10 +14,13 @@ from typing import Annotated, Any, ClassVar, Protocol, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.json_schema import SkipJsonSchema
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 
 from recall_retrievers.agents.recall_tool import RecallToolInput
-from recall_retrievers.core.clock import Timestamp, Timezone
+from recall_retrievers.core import errors
 from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.query import Filter, Timestamp, Timezone
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.core.stage import Recall
@@ -24,11 +28,53 @@ from recall_retrievers.core.world import World
 from recall_retrievers.retriever.call_options import CallOptions, combine_options
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.retriever.stage_list import TASKS, default_stages
+from recall_retrievers.serve.answers import Retrieved
 from recall_retrievers.stages.build_query import BuildQuery
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.plain_texts import MergeMemory, PrintMemory
 from recall_retrievers.store.store import Store
 from recall_retrievers.timeline import TimeRange
+
+_log = logging.getLogger(__name__)
+
+_BUSY = {"Retry-After": "5"}  # when to try again what is not available now
+_STATUS: tuple[tuple[type[Exception], int], ...] = (
+    (errors.ScopeError, 403),
+    (errors.MissingMemoryError, 404),
+    (errors.ForeignCollectionError, 409),
+    (errors.MissingCollectionError, 404),
+    (errors.StoreUnavailableError, 503),
+    (errors.StoreClosedError, 503),
+    (errors.StoreLockedError, 503),
+    (errors.StoreError, 500),
+    (ValueError, 400),  # ours about questions, filters, memories and settings are all of this kind
+    (errors.RecallError, 500),
+)
+_FAILED = "the server failed, and its log says why; the request may be sent again"
+_AWAY = "the memories cannot be reached now, and the server's log says why; send it again later"
+
+
+def failure_of(error: Exception) -> HTTPException:
+    """What a client reads of an error: a sentence about the request, never about the server.
+
+    Examples:
+        >>> failure_of(errors.QueryError("query must say what to look for"))
+        HTTPException(status_code=400, detail='query must say what to look for')
+        >>> failure_of(ZeroDivisionError("in line 7")).detail
+        'the server failed, and its log says why; the request may be sent again'
+    """
+    is_ours = isinstance(error, errors.RecallError)
+    status = next((each for kind, each in _STATUS if is_ours and isinstance(error, kind)), 500)
+    if status < 500:
+        return HTTPException(status, str(error))
+    errors.log_failure(_log, "a request failed", error)
+    return HTTPException(503, _AWAY, _BUSY) if status == 503 else HTTPException(500, _FAILED)
+
+
+def answer_to(failure: HTTPException) -> JSONResponse:
+    """An error as the answer to a request: ``{"error": "..."}``."""
+    return JSONResponse({"error": failure.detail}, failure.status_code, headers=failure.headers)
+
 
 MOST_PER_REQUEST = 100
 
@@ -175,3 +221,38 @@ class ScopedService:
             named = ", ".join(each.text for each in ranges)
             raise QueryError(f"name one time; there are {len(ranges)}: {named}")
         return ranges[0] if ranges else None
+
+
+class RetrievePersonalMemory(TimedOperation):
+    """Find the memories that answer a question, best first."""
+
+    result = Retrieved
+    of_tasks: ClassVar[bool] = False
+
+    query: str = Field(default="", description="The question, in plain words.")
+    messages: Sequence[dict[str, object]] = Field(
+        default=(), description="The conversation before it: messages with role and content."
+    )
+    k: int | None = Field(
+        default=None, ge=1, le=MOST_PER_REQUEST, description="How many memories at most."
+    )
+    filter: Annotated[Filter | SkipJsonSchema[None], NotEmpty] = Field(
+        default=None, description="Conditions on metadata, as Chroma writes them."
+    )
+    threshold_score: float | None = Field(
+        default=None, ge=0, le=1, description="The lowest similarity that a candidate may have."
+    )
+
+    async def done_by(self, service: ScopedService) -> Retrieved:
+        """Ask, with the settings of the call over those of the server."""
+        found = await service.recall(self.query, self.options(), tasks=self.of_tasks)
+        return Retrieved.of(found)
+
+
+class RetrieveTaskMemory(RetrievePersonalMemory):
+    """Find experiences with tasks like this one, and put them into one text.
+
+    The query is the task. If it is empty, the last three messages are.
+    """
+
+    of_tasks = True

@@ -20,8 +20,7 @@ from recall_retrievers.serve.managing import (
     ListMemories,
     UpdateMemory,
 )
-from recall_retrievers.serve.operation import Operation
-from recall_retrievers.serve.retrieving import RetrievePersonalMemory, RetrieveTaskMemory
+from recall_retrievers.serve.operation import Operation, RetrievePersonalMemory, RetrieveTaskMemory
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,8 @@ from pydantic import BaseModel
 from recall_retrievers.core import errors
 from recall_retrievers.core.errors import RecallError, StoreClosedError, StoreUnavailableError
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
-from recall_retrievers.serve.operation import Operation, ScopedService, TimedOperation
+from recall_retrievers.serve.operation import Operation, ScopedService, TimedOperation, failure_of
 from recall_retrievers.serve.peers import ADDRESS, Address, Listener, Message, ask
-from recall_retrievers.serve.problems import failure_of
 from recall_retrievers.serve.routes import ROUTES
 from recall_retrievers.store import RecallStore
 

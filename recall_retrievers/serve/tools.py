@@ -14,8 +14,12 @@ from recall_retrievers.agents.recall_tool import DESCRIPTION, nothing_found, sho
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.serve.answers import Added, Deleted, MemoryView, Page, Retrieved
 from recall_retrievers.serve.managing import AddMemories, DeleteMemories, ListMemories, NewMemory
-from recall_retrievers.serve.operation import MOST_PER_REQUEST, Operation, without_empty_defaults
-from recall_retrievers.serve.retrieving import RetrievePersonalMemory
+from recall_retrievers.serve.operation import (
+    MOST_PER_REQUEST,
+    Operation,
+    RetrievePersonalMemory,
+    without_empty_defaults,
+)
 from recall_retrievers.stages.plain_texts import NOTHING_FOUND
 from recall_retrievers.store.conditions import Order
 

@@ -18,7 +18,7 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.settings import Days, Share
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.llm.windows import fit_budget
-from recall_retrievers.ranking.copies import copies, for_all
+from recall_retrievers.ranking.near_duplicates import copies, for_all
 from recall_retrievers.ranking.relevance import reweighed, start
 from recall_retrievers.text.tokens import Counter, token_counter
 from recall_retrievers.timeline import half_life_weight

@@ -16,12 +16,16 @@ from recall_retrievers.core.recall import left_out
 from recall_retrievers.core.settings import Ratio, Share
 from recall_retrievers.core.stage import RankStage, Recall, limit
 from recall_retrievers.core.time_trace import stamped, stamped_ranges
-from recall_retrievers.ranking.by_time import order_ratios
 from recall_retrievers.ranking.relevance import own_marks, relevances, start
 from recall_retrievers.ranking.sessions import session_ratios, spread_ratios
-from recall_retrievers.ranking.time_ratios import TimeRatio, of_the_time, time_ratios
-from recall_retrievers.text.asks_for_order import AskedOrder, asked_order
-from recall_retrievers.text.names import asks_about, asks_the_assistant, person
+from recall_retrievers.ranking.time_ratios import TimeRatio, of_the_time, order_ratios, time_ratios
+from recall_retrievers.text.questions import (
+    AskedOrder,
+    asked_order,
+    asks_about,
+    asks_the_assistant,
+    person,
+)
 from recall_retrievers.timeline import TimeRange
 
 _NAME = "FuseRerank"

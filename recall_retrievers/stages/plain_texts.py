@@ -14,7 +14,7 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.llm.fencing import indented, one_line
 from recall_retrievers.llm.windows import fit_budget
-from recall_retrievers.ranking.copies import distinct
+from recall_retrievers.ranking.near_duplicates import distinct
 from recall_retrievers.text.tokens import Counter, token_counter
 
 NOTHING_FOUND = "No memories found."

@@ -20,7 +20,7 @@ from recall_retrievers.core.requests import Work
 from recall_retrievers.core.settings import Count
 from recall_retrievers.core.stage import Flow, Recall, Stage
 from recall_retrievers.store.conversation import NO_TURNS, named, read_turn
-from recall_retrievers.text.names import asks_about
+from recall_retrievers.text.questions import asks_about
 from recall_retrievers.timeline import parse_time
 
 logger = logging.getLogger(__name__)

@@ -18,12 +18,11 @@ from recall_retrievers.core.recall import left_out
 from recall_retrievers.core.requests import MOST_HITS, Listing, Work
 from recall_retrievers.core.settings import Count, Settings, Share
 from recall_retrievers.core.stage import Flow, Recall, Search, Stage
-from recall_retrievers.ranking.copies import copies, for_all
 from recall_retrievers.ranking.diversity import diversified
 from recall_retrievers.ranking.fusion import Fusion, by_similarity, fuse_arms, unmeasured
-from recall_retrievers.text.asks_for_order import AskedOrder, asked_order
-from recall_retrievers.text.asks_for_time import asks_for_time_alone
-from recall_retrievers.text.stems import words
+from recall_retrievers.ranking.near_duplicates import copies, for_all
+from recall_retrievers.text.questions import AskedOrder, asked_order, asks_for_time_alone
+from recall_retrievers.text.words import words
 from recall_retrievers.timeline import TimeRange
 
 Method = Literal["semantic", "keyword", "hybrid"]

@@ -15,7 +15,7 @@ from recall_retrievers.llm.judging import SHARE, judge
 from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_retrievers.llm.prompts import SCALE, SCORE_PAIRS, USER, reply_form
 from recall_retrievers.llm.windows import Orders, Window, windows
-from recall_retrievers.ranking.copies import distinct
+from recall_retrievers.ranking.near_duplicates import distinct
 from recall_retrievers.ranking.relevance import by_score
 
 SYSTEM = f"""\

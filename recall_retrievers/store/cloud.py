@@ -34,7 +34,7 @@ from recall_retrievers.store.chroma.where import (
 )
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
 from recall_retrievers.text.bm25 import frequency
-from recall_retrievers.text.stems import words
+from recall_retrievers.text.words import words
 
 if TYPE_CHECKING:
     from chromadb import Search as ChromaSearch

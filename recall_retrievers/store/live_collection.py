@@ -27,15 +27,14 @@ from recall_retrievers.store.chroma.where import Where, all_of, expired_where, s
 from recall_retrievers.store.cloud import PREDICATES, RESULTS, CloudSearcher, predicates
 from recall_retrievers.store.cloud import conditions as cloud_conditions
 from recall_retrievers.store.conditions import UNDATED, Conditions, place_of
-from recall_retrievers.store.embedding.bounded import BoundedEmbedding
+from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.cells import decided
-from recall_retrievers.store.rows.columns import NEVER
+from recall_retrievers.store.rows.columns import NEVER, Places, Wanted
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, ServerRows, open_rows
-from recall_retrievers.store.rows.scoped_searcher import ScopedSearcher
+from recall_retrievers.store.rows.searcher import ScopedSearcher
 from recall_retrievers.store.rows.table import Table
-from recall_retrievers.store.rows.wanted import Places, Wanted
 from recall_retrievers.store.writing import Writer
 from recall_retrievers.timeline import TimeRange
 

@@ -20,7 +20,7 @@ from recall_retrievers.store.chroma.place import (
     missing,
 )
 from recall_retrievers.store.doctor.check import examine
-from recall_retrievers.store.embedding.bounded import BoundedEmbedding
+from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.live_collection import LiveCollection
 from recall_retrievers.store.rows.scoped_rows import ServerRows
 

@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Never, Self
 
-from recall_retrievers.core.awaited import awaited
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.concurrent import awaited
 from recall_retrievers.core.errors import EmbeddingMismatchError
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
 from recall_retrievers.core.settings import Count, Seconds, Settings
@@ -21,8 +21,7 @@ from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import copy_collection, embed_again
 from recall_retrievers.store.doctor.check import Checked, check_path
 from recall_retrievers.store.doctor.repair import Repaired, repair_path
-from recall_retrievers.store.embedding.bounded import BoundedEmbedding
-from recall_retrievers.store.embedding.embedder import as_embedder
+from recall_retrievers.store.embedding.embedder import BoundedEmbedding, as_embedder
 from recall_retrievers.store.named_collection import NamedCollection
 from recall_retrievers.store.rows.scoped_rows import ServerRows
 from recall_retrievers.store.store import Store

@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, Never, Unpack, get_args
 
 import numpy as np
 
-from recall_retrievers.core.awaited import awaited, awaited_each
 from recall_retrievers.core.candidate import Hit
-from recall_retrievers.core.clock import TimeInput
+from recall_retrievers.core.concurrent import awaited, awaited_each
 from recall_retrievers.core.errors import MissingMemoryError, RecallError, ScopeError, StoreError
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.core.query import Filter, check_length
+from recall_retrievers.core.query import Filter, TimeInput, check_length
 from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
 from recall_retrievers.core.settings import check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
-from recall_retrievers.core.tracing import Operation, memory_operation
+from recall_retrievers.core.tracing import Operation, memory_operation, progress_bar
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.rows import MemoryInput, Ready, id_is_taken, make_ready
 from recall_retrievers.store.chroma.search_text import by_words, index_text

@@ -36,7 +36,7 @@ from recall_retrievers.store.chroma.fields import KEYWORD_VECTOR, WRITTEN_AT, Ro
 from recall_retrievers.store.chroma.rows import Ready, id_is_taken
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.cloud import keyword_vector
-from recall_retrievers.store.embedding.bounded import BoundedEmbedding, Outcome
+from recall_retrievers.store.embedding.embedder import BoundedEmbedding, Outcome
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, indexes_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sys import intern
 from zlib import crc32
 
-from recall_retrievers.text.split_words import split_words
+from recall_retrievers.text.words import split_words
 
 ENDS = 500
 """Characters at the beginning and at the end of a long text; what lies between is left out."""

@@ -25,8 +25,8 @@ from recall_retrievers.core.scope import Scope, ScopeName
 from recall_retrievers.serve import shared_folder
 from recall_retrievers.serve.answers import Added, Page, Retrieved
 from recall_retrievers.serve.managing import AddMemories, ListMemories
+from recall_retrievers.serve.operation import RetrievePersonalMemory
 from recall_retrievers.serve.peers import ADDRESS, Address, Listener, Message, ask
-from recall_retrievers.serve.retrieving import RetrievePersonalMemory
 from recall_retrievers.serve.shared_folder import SharedFolder
 from recall_retrievers.store import RecallStore
 

@@ -12,9 +12,8 @@ from pydantic import BaseModel
 from stages.client_errors import status
 from tenacity import wait_fixed, wait_none
 
-from recall_retrievers.core.driver import completed
 from recall_retrievers.core.requests import Prompt, Reply
-from recall_retrievers.core.world import World
+from recall_retrievers.core.world import World, completed
 from recall_retrievers.llm import client as answering
 from recall_retrievers.llm.client import Client, ask_models
 from recall_retrievers.llm.model_output import Spent

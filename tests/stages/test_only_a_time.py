@@ -13,7 +13,7 @@ from recall_retrievers.core.stage import Recall
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.store import RecallStore
-from recall_retrievers.text.asks_for_time import asks_for_time_alone
+from recall_retrievers.text.questions import asks_for_time_alone
 from recall_retrievers.timeline import extract_time
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from recall_retrievers.agents.search_terms import extract_search_terms
+from recall_retrievers.agents.agent_memory import extract_search_terms
 
 CASES = {
     "the last ones first": ("Anna bakes bread. Tom repairs bikes.", [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recall_retrievers.store.rows.cache import Cache
+from recall_retrievers.store.rows.vectors import Cache
 
 
 def test_an_owner_that_goes_gives_its_room_back() -> None:

@@ -22,12 +22,11 @@ from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.errors import guarded
 from recall_retrievers.store.chroma.fields import OWN_FIELDS
 from recall_retrievers.store.chroma.place import FORMAT, MARK
-from recall_retrievers.store.embedding.bounded import BoundedEmbedding
-from recall_retrievers.store.embedding.embedder import as_embedder
+from recall_retrievers.store.embedding.embedder import BoundedEmbedding, as_embedder
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows import follower
-from recall_retrievers.store.rows.cache import Cache
 from recall_retrievers.store.rows.row_index import RowIndex
+from recall_retrievers.store.rows.vectors import Cache
 
 
 @pytest.fixture(params=["embedded", "server"])

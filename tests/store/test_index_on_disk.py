@@ -27,8 +27,8 @@ from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.where import filter_where
 from recall_retrievers.store.rows import closing, row_index, scoped_rows
+from recall_retrievers.store.rows.columns import Wanted
 from recall_retrievers.store.rows.table import Table
-from recall_retrievers.store.rows.wanted import Wanted
 
 SMALL = SmallEmbedding(16)
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")

@@ -12,8 +12,7 @@ from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.search_text import by_words
-from recall_retrievers.text.languages import language_of
-from recall_retrievers.text.stems import indexed_words, wanted_words, words
+from recall_retrievers.text.words import indexed_words, language_of, wanted_words, words
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data" / "languages"
 NAMES = {"de": "german", "es": "spanish", "fr": "french"}

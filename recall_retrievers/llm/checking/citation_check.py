@@ -13,13 +13,12 @@ from functools import cache
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Citation, Claim
-from recall_retrievers.llm.checking.evidence import Evidence, adds_a_clause, contradicts
-from recall_retrievers.llm.checking.languages import same_language
-from recall_retrievers.llm.checking.live_text import live_parts
+from recall_retrievers.llm.checking.evidence import Evidence, adds_a_clause, contradicts, live_parts
+from recall_retrievers.llm.checking.negation import same_language
 from recall_retrievers.llm.checking.numbers.said import is_number
 from recall_retrievers.llm.checking.numbers.values import stated_numbers, unknown_numbers
 from recall_retrievers.llm.checking.proper_names import unknown_names
-from recall_retrievers.text.stems import words
+from recall_retrievers.text.words import words
 
 CLEARLY = 0.25
 """How much more of a sentence's words another memory must share for a citation to be mended."""

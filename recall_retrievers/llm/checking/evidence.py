@@ -9,13 +9,47 @@ from functools import cached_property
 from itertools import groupby
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.llm.checking.live_text import live_parts
 from recall_retrievers.llm.checking.negation import Polarity, may_deny, polarity
 from recall_retrievers.llm.checking.numbers.values import known_numbers
 from recall_retrievers.llm.fencing import body, harmless, visible
-from recall_retrievers.text.split_words import CJK
-from recall_retrievers.text.stems import words
+from recall_retrievers.text.words import CJK, words
 from recall_retrievers.timeline.calendar_names import month_name, weekday_name
+
+# Memories have any length. So every repetition is bounded, or cannot start again within itself.
+_MARKUP = re.compile(
+    r"""
+      !?\[[^\]]{0,500}\][ ]?\([^\s)]*  # [text](address and ![text](address
+    | \[[^\]]{0,500}\]\[[^\]]{0,500}   # [text][name
+    | \[[^\]]{0,500}\]:\s?\S*          # [name]: address
+    | <[a-z/!?][^<>]*>?                # <tag>, <!-- comment -->, <https://address>
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_ADDRESS = re.compile(
+    r"""
+      [a-z]{0,16}://\S*                # https://address
+    | (?<![\w:/])//\w\S*               # //address
+    | (?<![a-z0-9])www\.\S+
+    | (?<![a-z0-9])(?:blob|data|file|javascript|mailto|sms|tel|vbscript):\S+
+    | [\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_BEHIND = ".,;:!?…。，；：！？)]}>\"'»”’*_"  # characters after an address that are no part of it
+
+
+def live_parts(text: str) -> frozenset[str]:
+    """The images, links, tags and addresses in a text, exactly as in the text.
+
+    Examples:
+        >>> sorted(live_parts("See [a map](b.html), or www.elm.example."))
+        ['[a map](b.html', 'www.elm.example']
+        >>> live_parts("At 10:30 I said: 2 < 3, and [1] and/or (2).")
+        frozenset()
+    """
+    parts = (*_MARKUP.findall(text), *_ADDRESS.findall(text))
+    return frozenset(part.rstrip(_BEHIND) for part in parts)
+
 
 _STOP = re.compile(r"(?<=[.!?…])(?=\s)|(?<=[。！？])|\n+")
 _LONGEST_QUOTE = 300  # characters

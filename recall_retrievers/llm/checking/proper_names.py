@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from recall_retrievers.text.split_words import CJK
-from recall_retrievers.text.stems import STOP_WORDS
+from recall_retrievers.text.words import CJK, STOP_WORDS
 
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
 _OPENS = re.compile(r"(?:^|[.!?…:]\s+|^[-*•]\s+)[\"“”'‘(\[]*$")

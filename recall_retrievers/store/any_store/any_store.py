@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Never, Self, TypedDict
 from pydantic import Field, PrivateAttr, model_validator
 
 from recall_retrievers.core.candidate import Hit, Hits
-from recall_retrievers.core.driver import completed
 from recall_retrievers.core.errors import (
     ForeignCollectionError,
     IdLookupError,
@@ -26,6 +25,7 @@ from recall_retrievers.core.errors import (
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings import Count, Settings
 from recall_retrievers.core.stage import Search
+from recall_retrievers.core.world import completed
 from recall_retrievers.store.any_store.answers import (
     Answer,
     Lookup,

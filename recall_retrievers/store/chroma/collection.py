@@ -38,7 +38,7 @@ from recall_retrievers.store.chroma.where import (
     scope_where,
     window_where,
 )
-from recall_retrievers.store.embedding.bounded import BoundedEmbedding
+from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import unit
 from recall_retrievers.timeline import TimeRange
 

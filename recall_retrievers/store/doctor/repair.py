@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.errors import EmbeddingMismatchError, StoreDamagedError, StoreError
-from recall_retrievers.core.progress import progress_bar
+from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.store.chroma.database import UnknownLayoutError, close_client
 from recall_retrievers.store.chroma.fields import OWN_FIELDS
 from recall_retrievers.store.chroma.rows import to_candidate

@@ -22,11 +22,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.awaited import awaited
+from recall_retrievers.core.concurrent import awaited
 from recall_retrievers.core.errors import StoreError
 from recall_retrievers.store.embedding.token_vectors import TokenVectors, unit
 from recall_retrievers.store.embedding.whole_numbers import with_whole_numbers
-from recall_retrievers.text.stems import STOP_WORDS
+from recall_retrievers.text.words import STOP_WORDS
 
 MODEL_NAME: Final = "all-MiniLM-L6-v2"
 _SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.awaited import awaited
+from recall_retrievers.core.concurrent import awaited
 from recall_retrievers.core.errors import StoreError
 from recall_retrievers.store.embedding.minilm import WORKERS
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -19,9 +20,51 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.fields import bounds_of, event_hull, to_milliseconds
 from recall_retrievers.store.rows.database import hashed
-from recall_retrievers.store.rows.wanted import Wanted
 from recall_retrievers.text.wording import PROFILE
 from recall_retrievers.timeline import TimeRange
+
+Places = NDArray[np.intp]
+"""The places of rows: where each is in the columns, and among the vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The conditions on owner and time.
+
+    Attributes:
+        scope: The scope.
+        within: If not empty, the recorded time or the hull of the events must touch a range.
+        moment: When a row must not have expired. None = expired rows fit too.
+    """
+
+    scope: Scope
+    within: Sequence[TimeRange] = ()
+    moment: datetime | None = None
+
+    @property
+    def limited(self) -> bool:
+        """Whether owner, time or expiry keep rows out."""
+        return bool(self.within or self.moment is not None or self.scope.fields())
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The rows that fulfil the conditions of a search.
+
+    Attributes:
+        fits: Whether the row at each place does; these may be too many, never too few.
+        places: Their places.
+    """
+
+    fits: NDArray[np.bool_]
+    places: Places
+
+    def holds(self, places: Places) -> NDArray[np.bool_]:
+        """Whether each of these rows fits; a row that is newer than the selection does not."""
+        known = places < len(self.fits)
+        known[known] = self.fits[places[known]]
+        return known
+
 
 NEVER = 2**62  # milliseconds; in no range
 SEGMENT = 1 << 12  # places

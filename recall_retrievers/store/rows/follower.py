@@ -26,8 +26,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
-from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import ANYBODY, Scope
+from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.store.chroma.collection import Collection, pages
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, to_milliseconds
 from recall_retrievers.store.chroma.tables import Tables

@@ -22,13 +22,13 @@ from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import Row
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
-from recall_retrievers.store.rows.cache import Cache
 from recall_retrievers.store.rows.closing import NOTE, changed_files, make_private, note_files
+from recall_retrievers.store.rows.columns import Places
 from recall_retrievers.store.rows.database import FILE, FORMAT
 from recall_retrievers.store.rows.follower import Change, Follower, Page
 from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.rows.vectors import FILE as VECTORS
-from recall_retrievers.store.rows.wanted import Places
+from recall_retrievers.store.rows.vectors import Cache
 
 _log = logging.getLogger(__name__)
 

@@ -26,11 +26,11 @@ from recall_retrievers.store.chroma.database import UnknownLayoutError
 from recall_retrievers.store.chroma.fields import Row
 from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.rows.cache import Cache
 from recall_retrievers.store.rows.closing import make_private, own_folder
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.follower import Follower, PathFollower
 from recall_retrievers.store.rows.row_index import RowIndex
+from recall_retrievers.store.rows.vectors import Cache
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection

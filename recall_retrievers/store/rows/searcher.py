@@ -3,25 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.candidate import Hit
-from recall_retrievers.core.pool import Arm, Keys, Scores, arms_of
+from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.errors import StoreClosedError
+from recall_retrievers.core.pool import Arm, Facts, Found, Keys, Scores, arms_of, keys_of
+from recall_retrievers.core.requests import Method
+from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection, Similar
 from recall_retrievers.store.chroma.search_text import by_words
 from recall_retrievers.store.chroma.where import Where
-from recall_retrievers.store.embedding.token_vectors import unit
-from recall_retrievers.store.rows.found_rows import FoundRows
-from recall_retrievers.store.rows.neighbour_query import Graph
-from recall_retrievers.store.rows.planner import RowCounts
+from recall_retrievers.store.embedding.token_vectors import Embedded, unit
+from recall_retrievers.store.rows.columns import Places, Selection, Wanted
+from recall_retrievers.store.rows.planner import Graph, RowCounts
 from recall_retrievers.store.rows.row_index import RowIndex
+from recall_retrievers.store.rows.scoped_rows import ScopedRows, let_go
 from recall_retrievers.store.rows.table import Table
-from recall_retrievers.store.rows.wanted import Places, Selection, Wanted
+
+
+class FoundRows(Found):
+    """Rows by their place; those that the row index does not have are at hand.
+
+    Args:
+        table: The rows of the collection.
+        index: The collection, in which rows are read once the table is closed.
+        scopes: The scopes that are searched. Owners are compared as numbers; here they are compared
+            as they are.
+    """
+
+    def __init__(self, table: Table, index: Collection, scopes: Sequence[Scope]) -> None:
+        super().__init__()
+        self._table = table
+        self._index = index
+        self._scopes = set(scopes)
+        self._ids: dict[int, str] = {}
+        self._facts: dict[bytes, Facts] = {}
+
+    def keys(self, ids: Sequence[str]) -> list[int]:
+        """The places of rows; a number below 0 where the row index does not have one."""
+        places = self._table.places_of(ids).tolist()
+        others = iter(super().keys([x for x, n in zip(ids, places, strict=True) if n < 0]))
+        return [next(others) if place < 0 else place for place in places]
+
+    def ids(self, keys: Keys) -> dict[int, str]:
+        """The ids of rows by their key; without those that are gone."""
+        unknown = {key: row_id for row_id, key in self._keys.items() if key in keys}
+        return self._table.ids_at(keys[keys >= 0].tolist()) | unknown
+
+    def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
+        """The memories of rows; None where a row is gone, or outside of the scopes."""
+        others = [key for key in keys.tolist() if key not in self.memories]
+        try:
+            read = dict(zip(others, self._table.memories(others, None), strict=True))
+        except StoreClosedError:  # nobody searches the scope any more, or its rows are read anew
+            there = self._index.read([self._ids[key] for key in others], None)
+            read = {key: there.get(self._ids[key]) for key in others}
+        found = [self.memories.get(key) or read.get(key) for key in keys.tolist()]
+        return [
+            memory
+            if memory is not None and any(scope.holds(memory.scope) for scope in self._scopes)
+            else None
+            for memory in found
+        ]
+
+    def at_hand(self, _: Keys) -> Sequence[Candidate]:
+        """Nothing: a row has no steps."""
+        return ()
+
+    def facts(self, keys: Keys) -> Facts:
+        """What ranking reads of rows; it is read once."""
+        known = keys.tobytes()
+        if known not in self._facts:
+            facts = super().facts(keys) if self.memories else self._table.facts_of(keys, self)
+            self._ids |= zip(facts.keys.tolist(), facts.ids, strict=True)
+            self._facts[known] = facts
+        return self._facts[known]
+
 
 _FEW = 20_000  # rows: of more, the graph finds the nearest of all more quickly
 _NOT_COUNTED = RowCounts(0, 0, None, 0)
@@ -274,3 +336,71 @@ def _alike(one: Search, other: Search) -> bool:
     same = one.filter is other.filter and one.timezone is other.timezone
     same = same and one.moment == other.moment
     return same and one.within == other.within and one.scope == other.scope
+
+
+class ScopedSearcher:
+    """Searches one collection.
+
+    Args:
+        index: The collection in Chroma.
+        rows: Its row indexes.
+    """
+
+    def __init__(self, index: Collection, rows: ScopedRows) -> None:
+        self._index = index
+        self._rows = rows
+        self._threads = ThreadPoolExecutor(thread_name_prefix="recall-search")
+
+    def answers(
+        self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
+    ) -> list[Sequence[Hit]]:
+        """The hits of each search, best first; see `Searcher.answers`."""
+        vectors = {text: each.vectors[0] for text, each in embedded.items()}
+        answers: dict[int, Sequence[Hit]] = {}
+        parts: dict[Scope, list[int]] = {}
+        for place, search in enumerate(searches):
+            scope = search.scope if self._rows.by_scope else ANYBODY
+            parts.setdefault(scope, []).append(place)
+        for scope, places in parts.items():
+            with self._rows.using(scope) as rows:
+                searcher = Searcher(self._index, rows, self._threads)
+                mine = [searches[place] for place in places]
+                arms = _with_tokens(mine, searcher.answers(mine, vectors), embedded, rows.table)
+                if mine[0].in_columns:  # read while the rows are in use
+                    arms[0].source.facts(keys_of(arms))
+                found = [a if s.in_columns else [*a] for s, a in zip(mine, arms, strict=True)]
+            answers |= zip(places, found, strict=True)
+        return [answers[place] for place in range(len(searches))]
+
+    def close(self) -> None:
+        """Stop the threads, and let the rows go."""
+        self._threads.shutdown()
+        let_go(self._rows)
+
+
+def _with_tokens(
+    searches: Sequence[Search],
+    arms: Sequence[Arm],
+    embedded: Mapping[str, Embedded],
+    table: Table,
+) -> list[Arm]:
+    """The hits, compared token by token where their row and the question have token vectors."""
+    measured = list(arms)
+    for text, question in embedded.items():
+        alike = [n for n, each in enumerate(searches) if each.by_tokens and each.text == text]
+        places = keys_of([arms[n] for n in alike])
+        places = places[places >= 0]
+        if len(places) and question.tokens is not None:
+            near = table.likenesses(places, question.tokens[0])
+            for n in alike:
+                measured[n] = _measured(arms[n], searches[n].method, places, near)
+    return measured
+
+
+def _measured(arm: Arm, method: Method, places: Places, near: Scores) -> Arm:
+    """An arm with how near its rows come to the tokens of the question."""
+    known, tokens = arm.keys >= 0, np.full(len(arm), np.nan)
+    tokens[known] = near[np.searchsorted(places, arm.keys[known])]
+    name = "similarity" if method == "semantic" else "keyword"
+    own = {name: np.where(np.isnan(tokens), np.nan, arm.scores)}
+    return replace(arm, measures={**own, **arm.measures, "token_similarity": tokens})

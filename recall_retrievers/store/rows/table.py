@@ -25,16 +25,23 @@ from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.where import Where, fulfils
 from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
 from recall_retrievers.store.rows import cells, words
-from recall_retrievers.store.rows.cache import Cache
-from recall_retrievers.store.rows.columns import NEVER, RECORD, SEGMENT, Columns, record
+from recall_retrievers.store.rows.columns import (
+    NEVER,
+    RECORD,
+    SEGMENT,
+    Columns,
+    Places,
+    Selection,
+    Wanted,
+    record,
+)
 from recall_retrievers.store.rows.database import Database, hashed, listed
 from recall_retrievers.store.rows.tokens import coded, likeness
 from recall_retrievers.store.rows.turns import Turns
-from recall_retrievers.store.rows.vectors import Vectors
-from recall_retrievers.store.rows.wanted import Places, Selection, Wanted
+from recall_retrievers.store.rows.vectors import Cache, Vectors
 from recall_retrievers.text.bm25 import rarity, telling_words
-from recall_retrievers.text.stems import wanted_words
-from recall_retrievers.text.stems import words as stems
+from recall_retrievers.text.words import wanted_words
+from recall_retrievers.text.words import words as stems
 
 _RESTS_S = 60.0  # seconds until a place has another row: no search takes so long
 _PART = 1_000  # rows at once

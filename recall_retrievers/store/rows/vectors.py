@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import mmap
 import os
+import threading
+from collections import Counter
 from pathlib import Path
 from weakref import finalize
 
@@ -19,7 +21,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.store.embedding.token_vectors import unit
-from recall_retrievers.store.rows.wanted import Places
+from recall_retrievers.store.rows.columns import Places
+
+
+class Cache:
+    """Bounded memory for all row indexes of one collection. Several threads may use it.
+
+    Vectors take room only where the row index is in memory; in a folder they are in a file.
+
+    Args:
+        most: The most bytes.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self._taken: Counter[object] = Counter()
+        self._lock = threading.RLock()  # `clear` may come between, when an owner is collected
+
+    def take(self, owner: object, size: int) -> bool:
+        """Take room for vectors, where there is any."""
+        with self._lock:
+            fits = size <= self._left
+            if fits:
+                self._left -= size
+                self._taken[owner] += size
+        return fits
+
+    def clear(self, owner: object) -> None:
+        """Let all go that an owner has."""
+        with self._lock:
+            self._left += self._taken.pop(owner, 0)
+
 
 FILE = "vectors"
 _BLOCK = 8192  # rows compared at once

@@ -22,9 +22,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.store.rows.columns import SEGMENT
+from recall_retrievers.store.rows.columns import SEGMENT, Places, Selection
 from recall_retrievers.store.rows.database import listed
-from recall_retrievers.store.rows.wanted import Places, Selection
 from recall_retrievers.text.bm25 import MOST_FREQUENT, frequency, rarity
 
 _SHIFT = 16  # bits for how often a word counts, in a posting, and for the segment in its key

@@ -1,0 +1,272 @@
+"""Whether a question asks for the latest or the first: "the latest three about the dentist".
+
+Only forms with one meaning are read, in questions about the asker. "Their latest project" may be
+one of many things. "When did Joanna first watch it?" asks for what a text says, not for its place
+among the memories. Both are left to the search.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recall_retrievers.text.words import CJK, STOP_WORDS
+
+_SMALL: Final = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_CHINESE: Final = "零一二三四五六七八九十"
+_NUMBER = rf"(?P<count>{'|'.join(_SMALL)}|\d{{1,3}}|few)"
+_NOUN = (
+    r"(?:memor(?:y|ies)|notes?|messages?|entr(?:y|ies)|mentions?|conversations?|chats?|records?|"
+    r"tasks?|events?|observations?|insights?)"
+)
+_WHOSE = r"(?:the |my |our |your |their |his |her )?"
+_UNIT = r"(?:night|(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|month|year|spring|summer|autumn|"
+_UNIT += r"fall|winter|weekend|quarter|semester)"
+_WHO = r"(?:i|we|you)"
+_NEXT = r"(?= (?:about|on|regarding|concerning|that|when|where|with|from|i|we|you)\b|\W*$)"
+
+
+def _english(words: Iterable[str], adverb: str) -> str:
+    which = "|".join(words)
+    return "|".join(
+        (
+            rf"\b{_WHOSE}(?:{which}) {_NUMBER}(?: {_NOUN}| times)?{_NEXT}",
+            rf"\b{_WHOSE}{_NUMBER.replace('count', 'before')} (?:{which}) {_NOUN}\b",
+            rf"\b{_WHOSE}(?:{which}) {_NOUN}\b",
+            rf"(?<!\bfor )\bthe (?:{which}) time(?= {_WHO}\b)",
+            rf"\b(?:did|have|has|had) {_WHO} {adverb}\b(?! {_UNIT}\b)(?= \w)",
+        )
+    )
+
+
+_TIMES = "月|星期|礼拜|小时|季度|学期|世纪"
+_COUNTED = rf"(?P<count>[{_CHINESE}两]|\d{{1,3}}|几)(?:条|次|篇|则|件|个(?!{_TIMES}))"
+# A question, and no story such as "last time we saw a tiger!".
+_ASKS = "(?=[^。！!\\n]{0,40}(?:[？?吗哪谁几]|什么|多少|怎么|何时))"
+_LONGEST = 200  # characters: a pasted dialogue asks for no order
+_NEW: Final = ("latest", "most recent", "newest", "last")
+_OLD: Final = ("first", "earliest", "oldest")
+_NEWEST: Final = (
+    re.compile(_english(_NEW, "last"), re.IGNORECASE),
+    re.compile(rf"(?:最新|最近|最后)的?{_COUNTED}|(?:最近|最后|上)一?次{_ASKS}"),
+)
+_OLDEST: Final = (
+    re.compile(_english(_OLD, "first"), re.IGNORECASE),
+    re.compile(rf"(?:最早|最初|最先)的?{_COUNTED}|(?:最早|第)一次(?!世界){_ASKS}"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOrder:
+    """The order in which a question wants its memories, by recorded time.
+
+    Attributes:
+        newest: Whether the newest comes first; else the oldest.
+        count: How many it asks for; None = it names no number.
+        span: Where its words stand in the question.
+    """
+
+    newest: bool
+    count: int | None
+    span: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """The order for people."""
+        return "newest first" if self.newest else "oldest first"
+
+
+def asked_order(text: str, taken: Iterable[tuple[int, int]] = ()) -> AskedOrder | None:
+    """The order that a question asks for; None if it asks for none.
+
+    Args:
+        text: The question.
+        taken: The places of its words of time: "the last three days" is a time.
+
+    Examples:
+        >>> asked_order("the latest three about the dentist")
+        AskedOrder(newest=True, count=3, span=(0, 16))
+        >>> asked_order("When did I first see the dentist?").name
+        'oldest first'
+        >>> asked_order("最近三次看牙医").count
+        3
+        >>> asked_order("What did I do last week?") is None
+        True
+    """
+    if len(text) > _LONGEST:
+        return None
+    spans, lower = [*taken], text.lower()
+    for newest, words, (english, chinese) in ((True, _NEW, _NEWEST), (False, _OLD, _OLDEST)):
+        # Hardly any question has one of the words, and to look for these takes no time.
+        by_words = english if any(map(lower.__contains__, words)) else None
+        for pattern in (by_words, None if text.isascii() else chinese):
+            found = pattern and pattern.search(text)
+            if found and not any(a < found.end() and found.start() < b for a, b in spans):
+                named = [each for each in found.groupdict().values() if each]
+                return AskedOrder(newest, _number(named[0]) if named else None, found.span())
+    return None
+
+
+def _number(word: str) -> int | None:
+    """A small number; None for "few", and for a number that asks for nothing."""
+    lower = word.lower()
+    if lower in _SMALL:
+        return _SMALL.index(lower) + 1
+    if lower == "两":
+        return 2
+    if lower in _CHINESE:
+        return _CHINESE.index(lower) or None
+    return (int(lower) or None) if lower.isdigit() else None
+
+
+# Words by which one asks for memories, whatever they are about.
+_ASKING = """
+    activities activity again all am any anything been being between briefly bring brought came
+    chat chats chatted chatting check come comes coming conversation conversations convo cover
+    covered day days details diaries diary discuss discussed discussing discussion discussions
+    doing done during each else entries entry event events every everything exactly find get give
+    go goes going gone had happen happened happening happens having highlight highlights important
+    interesting journal just key know let like list log logs look made main make memorable
+    memories memory mention mentioned mentioning more most much new news notable note notes
+    occasion occur occurred only order other our ourselves over overview please point points quick
+    quickly recall recap recapitulate recollect record recorded records remember remembered remind
+    review said say saying says see share shared show significant so some something speak special
+    spend spent spoke spoken stuff subject subjects summaries summarise summarize summary take
+    talk talked talking talks tell telling than then thing things time times together told too
+    took topic topics touch touched up us very way went were write written wrote d ll m re s t ve
+"""
+_WORDS = STOP_WORDS | frozenset(_ASKING.split())
+_PHRASES = """
+    什么 哪些 哪 啥 怎么样 怎么 怎样 如何 多少 几 吗 呢 吧 啊 呀 么 的 了 过 着
+    地 得 在 有 是 都 和 跟 与 同 把 被 对 关于 我们 咱们 你们 他们 她们 咱 我
+    你 您 他 她 自己 大家 这 那 些 个 里 中 内 间 上 下 时候 时间 时 天 日 当
+    一 一下 所有 全部 各 发生 进行 经历 度过 过得 做 干 忙 搞 聊天 聊 谈论 谈 说
+    讲 讨论 交流 提到 提及 提 告诉 记得 记录 记 回忆 回顾 想起 知道 列出 列 总结
+    概括 说明 请 帮 给 看看 看一下 事情 事件 事 话题 内容 活动 情况 对话 主要 重要
+    还 又 也 就 会 能 可以 去 到 起 来 想 让
+"""
+_CHINESE_WORDS = re.compile("|".join(sorted(_PHRASES.split(), key=lambda each: -len(each))))
+_WORD = re.compile(rf"[{CJK}]+|[^\W{CJK}]+")
+
+
+def asks_for_time_alone(
+    text: str, spans: Sequence[tuple[int, int]], names: Iterable[str] = ()
+) -> bool:
+    """Whether nothing is left of a question but its time, its people, and the words of asking.
+
+    Args:
+        text: The question.
+        spans: The places of its words of time.
+        names: The names of people that say nothing about a topic: the authors of memories.
+
+    Examples:
+        >>> asks_for_time_alone("What did I do last Tuesday?", [(14, 26)])
+        True
+        >>> asks_for_time_alone("What did I eat last Tuesday?", [(15, 27)])
+        False
+        >>> asks_for_time_alone("昨天发生了什么？", [(0, 2)])
+        True
+    """
+    if not spans:
+        return False
+    rest = text
+    for start, end in sorted(spans, reverse=True):
+        rest = f"{rest[:start]} {rest[end:]}"
+    named = {part for name in names for part in _WORD.findall(name.lower())}
+    return all(
+        word in _WORDS or word in named or not _CHINESE_WORDS.sub("", _without(word, named))
+        for word in _WORD.findall(rest.lower())
+    )
+
+
+def _without(word: str, names: Iterable[str]) -> str:
+    """A Chinese run of characters without the names in it; Latin words have no such parts."""
+    if not word.isascii():
+        for name in names:
+            word = word.replace(name, "")
+    return word
+
+
+# Roles: a question does not call a person by them.
+_ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai"})
+_CJK = re.compile(f"[{CJK}]")
+_PART_OF_A_NAME = re.compile(r"[^\W_]+")
+# Names that are words too: they name a person only in capitals.
+_ALSO_WORDS = """
+    al art bill chase chip dawn don drew faith frank gene grace guy hope hunter jack jean joy june
+    mark may miles pat pearl penny ray rich rob rose ruby sue will
+"""
+_CAPITALS_ONLY = frozenset(_ALSO_WORDS.split())
+_SAID = """
+    recommend(?:ed)? suggest(?:ed)? advised? proposed? said say told tell mention(?:ed)?
+    explain(?:ed)? list(?:ed)? offer(?:ed)? outlined? described? gave give warn(?:ed)? point(?:ed)?
+    promised? sent send showed show wrote write answer(?:ed)? replied reply quoted? called call
+"""
+_PAST = """
+    recommended suggested advised proposed told mentioned explained listed offered outlined
+    described gave warned promised sent showed wrote answered replied quoted
+"""
+_ASKS_THE_ASSISTANT = re.compile(
+    r"\b(?:did|have|had|were) you(?: (?!i\b|we\b)\w+)? "
+    rf"(?:{'|'.join(_SAID.split())})\b"
+    rf"|\byou(?:'d|'ve| had| have| just| once| also| already)* (?:{'|'.join(_PAST.split())})\b"
+    r"|\byour (?:recommendation|suggestion|advice|proposal|explanation|answer|reply|replies)"
+    r"|\b(?:the|my) (?:assistant|ai|bot|chatbot)\b"
+    "|[你您](?:之前|以前|当时|上次|曾经|曾|都|还|已经)*(?:给我|向我|跟我|对我|为我)?"
+    "(?:推荐|建议|告诉|提到|介绍|提议|说)(?:了|过|的|给)|[你您]的(?:建议|推荐|回答|答复|解释)",
+    re.IGNORECASE,
+)
+
+
+def person(author: str) -> str:
+    """The name of an author; empty for a role of a chat.
+
+    Examples:
+        >>> person("Ann Lee"), person("assistant")
+        ('Ann Lee', '')
+    """
+    return "" if author.lower() in _ROLES else author
+
+
+def asks_about(text: str, author: str) -> bool:
+    """Whether a question names the author of a memory, by any part of the name.
+
+    Examples:
+        >>> asks_about("What did Ann's sister buy?", "Ann Lee")
+        True
+        >>> asks_about("How many user roles are there?", "user")
+        False
+        >>> asks_about("What will he say?", "Will"), asks_about("What did Will say?", "Will")
+        (False, True)
+        >>> asks_about("张曼婷喜欢什么书？", "张曼婷")
+        True
+    """
+    name = person(author)
+    if _CJK.search(name):  # written without spaces, so there are no words to compare
+        return name in text
+    words = set(_PART_OF_A_NAME.findall(text))
+    return any(_is_among(part, words) for part in _PART_OF_A_NAME.findall(name) if len(part) > 1)
+
+
+def asks_the_assistant(text: str) -> bool:
+    """Whether a question is about something that the assistant said before.
+
+    Advice that is wanted now ("what would you suggest?") was not said before.
+
+    Examples:
+        >>> asks_the_assistant("Which hotel did you suggest?")
+        True
+        >>> asks_the_assistant("你推荐了哪本书？")
+        True
+        >>> asks_the_assistant("Which hotel would you suggest?")
+        False
+    """
+    return _ASKS_THE_ASSISTANT.search(text) is not None
+
+
+def _is_among(part: str, words: set[str]) -> bool:
+    if part.lower() in _CAPITALS_ONLY:
+        return part.capitalize() in words
+    return part.lower() in {word.lower() for word in words}
