@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.time_trace import stamped_ranges
+from recall_retrievers.core.stage import stamped_ranges
 from recall_retrievers.core.world import World, run
 from recall_retrievers.explain.rows import COLOURS, OF_RELEVANCE, Row, highest, rows
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Self
 
 from recall_retrievers.core.memory import Dated, Memory, MetadataValue, UnreadEvents
 from recall_retrievers.core.scope import ANYBODY, Scope
-from recall_retrievers.text.wording import Wording
+from recall_retrievers.text.words import Wording
 from recall_retrievers.timeline import TimeRange
 
 Change = Literal["add", "times", "divide", "set", "note"]

@@ -8,7 +8,7 @@ from math import isclose
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.recall import JOINED, OUTCOME
-from recall_retrievers.core.time_trace import stamped_ranges
+from recall_retrievers.core.stage import stamped_ranges
 from recall_retrievers.timeline.wording import in_words
 
 EMPTY = "No memories to explain."
@@ -118,7 +118,7 @@ def understood(memories: Sequence[Candidate]) -> list[str]:
     """A line for each time that the question names; none if it names no time.
 
     Examples:
-        >>> from recall_retrievers.core.time_trace import stamped
+        >>> from recall_retrievers.core.stage import stamped
         >>> from recall_retrievers.timeline import Recurrence, TimeRange
         >>> every_monday = Recurrence(frozenset({0}))
         >>> mondays = TimeRange(None, None, "day", text="on Mondays", recurrence=every_monday)

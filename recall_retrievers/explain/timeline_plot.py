@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.time_trace import stamped_ranges
+from recall_retrievers.core.stage import stamped_ranges
 from recall_retrievers.explain.canvas import axes_of, labels, text_style
 from recall_retrievers.explain.rows import EMPTY, EVENT, IN_RANGE, OTHER, understood
 from recall_retrievers.timeline import TimeRange

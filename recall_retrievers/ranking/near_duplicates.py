@@ -23,8 +23,7 @@ import numpy as np
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Facts
-from recall_retrievers.text.wording import ENDS, MOST_IN_PROFILE, PROFILE, Wording, ends
-from recall_retrievers.text.words import split_words
+from recall_retrievers.text.words import ENDS, MOST_IN_PROFILE, PROFILE, Wording, ends, split_words
 
 _ROUNDING = 1e-9  # a tenth of twenty words is two, and not a little less
 _COMPARED = 4  # texts for each rare word, at most: so the work stays linear in a pool of copies

@@ -12,8 +12,7 @@ from datetime import datetime
 from typing import ClassVar, Literal
 
 from recall_retrievers.core.errors import ModelError, ReplyError
-from recall_retrievers.core.stage import Flow, Recall
-from recall_retrievers.core.time_trace import stamped
+from recall_retrievers.core.stage import Flow, Recall, stamped
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.llm.time_question import read_time, time_prompt
 from recall_retrievers.timeline import TimeRange, extract_time

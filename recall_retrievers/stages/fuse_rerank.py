@@ -14,10 +14,14 @@ from recall_retrievers.core.pool import Pool
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.recall import left_out
 from recall_retrievers.core.settings import Ratio, Share
-from recall_retrievers.core.stage import RankStage, Recall, limit
-from recall_retrievers.core.time_trace import stamped, stamped_ranges
-from recall_retrievers.ranking.relevance import own_marks, relevances, start
-from recall_retrievers.ranking.sessions import session_ratios, spread_ratios
+from recall_retrievers.core.stage import RankStage, Recall, limit, stamped, stamped_ranges
+from recall_retrievers.ranking.relevance import (
+    own_marks,
+    relevances,
+    session_ratios,
+    spread_ratios,
+    start,
+)
 from recall_retrievers.ranking.time_ratios import TimeRatio, of_the_time, order_ratios, time_ratios
 from recall_retrievers.text.questions import (
     AskedOrder,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from recall_retrievers.core.candidate import Candidate, Step
-from recall_retrievers.core.time_trace import stamped
+from recall_retrievers.core.stage import stamped
 from recall_retrievers.evaluation.comparison import Comparison, compare
 from recall_retrievers.evaluation.evaluate import Evaluation, evaluate_with
 from recall_retrievers.timeline import extract_time

@@ -6,7 +6,7 @@ from tables import table
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.recall import OUTCOME
-from recall_retrievers.core.time_trace import stamped
+from recall_retrievers.core.stage import stamped
 from recall_retrievers.explain.explanation import explain
 from recall_retrievers.timeline import TimeRange, extract_time
 

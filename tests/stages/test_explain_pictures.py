@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from rich.console import Console
 
 from recall_retrievers.core.candidate import Candidate, Step
-from recall_retrievers.core.time_trace import stamped
+from recall_retrievers.core.stage import stamped
 from recall_retrievers.explain.explanation import Explanation, explain
 from recall_retrievers.timeline import extract_time, parse_time
 

@@ -8,8 +8,7 @@ from tables import table
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.requests import Reply
-from recall_retrievers.core.stage import Recall, pipeline
-from recall_retrievers.core.time_trace import stamped_ranges
+from recall_retrievers.core.stage import Recall, pipeline, stamped_ranges
 from recall_retrievers.core.world import run
 from recall_retrievers.stages.extract_time import ExtractTime, without_time_words
 from recall_retrievers.timeline import extract_time

@@ -16,8 +16,7 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.pool import facts_of
 from recall_retrievers.ranking import near_duplicates as room
 from recall_retrievers.ranking.near_duplicates import copies
-from recall_retrievers.text.wording import Wording
-from recall_retrievers.text.words import split_words
+from recall_retrievers.text.words import Wording, split_words
 
 
 def near_duplicates(texts: list[str], threshold: float) -> list[int]:

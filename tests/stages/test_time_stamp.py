@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.time_trace import stamped, stamped_ranges, time_stamp
+from recall_retrievers.core.stage import stamped, stamped_ranges, time_stamp
 from recall_retrievers.timeline import Recurrence, TimeRange, extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday

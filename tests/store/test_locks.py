@@ -18,12 +18,12 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.database import (
     DATABASE,
+    Tables,
     check_database,
     close_unused,
     open_database,
 )
 from recall_retrievers.store.chroma.place import Place, hold
-from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.doctor.check import examine
 from recall_retrievers.store.rows.scoped_rows import indexes_of
 

@@ -17,7 +17,7 @@ from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.token_vectors import TokenVectors
-from recall_retrievers.store.rows.tokens import coded, likeness, packed, unpacked
+from recall_retrievers.store.rows.vectors import coded, likeness, packed, unpacked
 
 TEXTS = {"cup": "a green tea cup", "car": "the red car", "elm": "elm street house"}
 ASKED = "green car"

@@ -25,13 +25,13 @@ from recall_retrievers.core.errors import (
 from recall_retrievers.store.chroma.database import (
     CURE,
     DATABASE,
+    Tables,
     UnknownLayoutError,
     check_database,
     close_client,
     open_database,
 )
 from recall_retrievers.store.chroma.place import HeldPath, hold, path_client
-from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.doctor.index_files import DamagedIndexError, check_files
 from recall_retrievers.store.doctor.layout import FILES, NAMES, layout_of
 from recall_retrievers.store.rows.closing import changed_files, note_files, own_folder

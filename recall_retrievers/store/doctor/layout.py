@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from recall_retrievers.store.chroma.database import UnknownLayoutError
-from recall_retrievers.store.chroma.tables import Tables
+from recall_retrievers.store.chroma.database import Tables, UnknownLayoutError
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.errors import EmbeddingMismatchError, StoreDamagedError, StoreError
 from recall_retrievers.core.tracing import progress_bar
-from recall_retrievers.store.chroma.database import UnknownLayoutError, close_client
+from recall_retrievers.store.chroma.database import Tables, UnknownLayoutError, close_client
 from recall_retrievers.store.chroma.fields import OWN_FIELDS
 from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.search_text import index_text
-from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.doctor.check import alone, fault_of, memories, note_index, torn
 from recall_retrievers.store.doctor.index_files import (
     DamagedIndexError,

@@ -20,7 +20,7 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.fields import bounds_of, event_hull, to_milliseconds
 from recall_retrievers.store.rows.database import hashed
-from recall_retrievers.text.wording import PROFILE
+from recall_retrievers.text.words import PROFILE
 from recall_retrievers.timeline import TimeRange
 
 Places = NDArray[np.intp]

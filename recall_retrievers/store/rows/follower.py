@@ -29,8 +29,8 @@ from typing import Any
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.store.chroma.collection import Collection, pages
+from recall_retrievers.store.chroma.database import Tables
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, to_milliseconds
-from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.chroma.where import Where, all_of, scope_where
 from recall_retrievers.store.rows.table import Table
 

@@ -22,9 +22,8 @@ from recall_retrievers.core.errors import StoreUnavailableError
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.database import UnknownLayoutError
+from recall_retrievers.store.chroma.database import Tables, UnknownLayoutError
 from recall_retrievers.store.chroma.fields import Row
-from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.closing import make_private, own_folder
 from recall_retrievers.store.rows.database import hashed

@@ -36,9 +36,8 @@ from recall_retrievers.store.rows.columns import (
     record,
 )
 from recall_retrievers.store.rows.database import Database, hashed, listed
-from recall_retrievers.store.rows.tokens import coded, likeness
 from recall_retrievers.store.rows.turns import Turns
-from recall_retrievers.store.rows.vectors import Cache, Vectors
+from recall_retrievers.store.rows.vectors import Cache, Vectors, coded, likeness
 from recall_retrievers.text.bm25 import rarity, telling_words
 from recall_retrievers.text.words import wanted_words
 from recall_retrievers.text.words import words as stems
