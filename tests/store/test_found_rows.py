@@ -9,6 +9,7 @@ import pytest
 from store.kit import NOON, SmallEmbedding
 
 from langchain_recall import RecallRetriever
+from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.pool import Arm, arms_of, facts_of
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
@@ -78,6 +79,19 @@ def test_a_memory_that_is_deleted_meanwhile_is_left_out(store: RecallStore) -> N
 
     assert {hit.id for hit in semantic} == {"a", "b"}
     assert {memory.id for memory in fuse_arms([semantic], [keyword], limit=5)} == {"a", "b"}
+
+
+def test_rows_that_are_let_go_meanwhile_are_read_from_the_collection(
+    store: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arms = found(store, TEA, WORDS)
+    before = [[*arm] for arm in arms]
+
+    def closed(*_: object) -> None:
+        raise StoreClosedError("the rows of this scope were let go")
+
+    monkeypatch.setattr(table.Table, "memories", closed)
+    assert [[*arm] for arm in arms] == before
 
 
 def test_owners_are_compared_as_they_are_before_a_memory_is_shown(
