@@ -1,6 +1,6 @@
 """What a search found: columns say what the memories say, which are read where somebody looks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
 
@@ -9,9 +9,11 @@ import pytest
 from store.kit import NOON, SmallEmbedding
 
 from langchain_recall import RecallRetriever
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.pool import Arm, arms_of, facts_of
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.core.stage import Search
+from recall_retrievers.core.stage import Recall, Search, Stage
 from recall_retrievers.ranking.fusion import fuse_arms
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows import table
@@ -80,6 +82,19 @@ def test_a_memory_that_is_deleted_meanwhile_is_left_out(store: RecallStore) -> N
     assert {memory.id for memory in fuse_arms([semantic], [keyword], limit=5)} == {"a", "b"}
 
 
+def test_rows_that_are_let_go_meanwhile_are_read_from_the_collection(
+    store: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arms = found(store, TEA, WORDS)
+    before = [[*arm] for arm in arms]
+
+    def closed(*_: object) -> None:
+        raise StoreClosedError("the rows of this scope were let go")
+
+    monkeypatch.setattr(table.Table, "memories", closed)
+    assert [[*arm] for arm in arms] == before
+
+
 def test_owners_are_compared_as_they_are_before_a_memory_is_shown(
     store: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,16 +110,31 @@ def rows_of(rows: table.Table) -> table.Selection:
     return table.Selection(np.ones(places.max() + 1, dtype=np.bool_), places)
 
 
-def test_a_stage_that_looks_at_candidates_gets_a_tuple_of_them(store: RecallStore) -> None:
-    seen = []
+def test_a_time_between_two_events_of_a_memory_does_not_find_it(store: RecallStore) -> None:
+    far = [
+        TimeRange(NOON + timedelta(days=n), NOON + timedelta(days=n + 1), "day") for n in (90, 190)
+    ]
+    between = TimeRange(NOON + timedelta(days=120), NOON + timedelta(days=121), "day")
+    store.add([{"id": "d", "content": "Tea with Bob, twice.", "events": far}])
 
-    def look(memories, query):
-        seen.extend(memories)
-        return memories
+    for each in (TEA, WORDS):
+        [before, middle] = found(
+            store, replace(each, within=(far[0],)), replace(each, within=(between,))
+        )
+        assert [hit.id for hit in before] == ["d"]
+        assert len(middle) == 0
 
-    retriever = RecallRetriever(store=store, stages=[look], k=2)
-    recall = retriever.recall_without_model("tea")
 
-    assert isinstance(recall.memories, tuple)
-    assert {memory.id for memory in seen} == {"a", "b", "c"}
-    assert all(memory.steps for memory in seen)
+def test_a_stage_of_a_user_gets_a_tuple_of_candidates(store: RecallStore) -> None:
+    seen: list[Sequence[Candidate]] = []
+
+    class Look(Stage):
+        def apply(self, recall: Recall) -> Recall:
+            seen.append(recall.memories)
+            return recall
+
+    RecallRetriever(store=store, stages=[Look()], k=2).recall_without_model("tea")
+
+    assert isinstance(seen[0], tuple)
+    assert {memory.id for memory in seen[0]} == {"a", "b", "c"}
+    assert all(memory.steps for memory in seen[0])
