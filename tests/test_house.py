@@ -1,6 +1,7 @@
 """The house keeps its shape: layers, names, extras and licences."""
 
 import ast
+import functools
 import re
 import tomllib
 from collections.abc import Iterator
@@ -38,9 +39,12 @@ STAGES = sorted(
 )
 
 
+@functools.cache
 def _ours() -> list[Path]:
     """The files of the project; what tools leave beside them begins with a dot or is compiled."""
-    parts = {path: path.relative_to(ROOT).parts for path in ROOT.rglob("*") if path.is_file()}
+    places = [each for each in ROOT.iterdir() if each.name[0] != "."]  # not all of .venv
+    paths = [path for each in places for path in (each, *each.rglob("*")) if path.is_file()]
+    parts = {path: path.relative_to(ROOT).parts for path in paths}
     built = {"__pycache__", "build", "dist"}
     return [
         path

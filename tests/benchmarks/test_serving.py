@@ -15,7 +15,7 @@ def test_clients_are_served_at_once(
     monkeypatch.setattr(serving, "_ALONE", 9)
     file = tmp_path / "served.json"
 
-    serving.main(["--clients", "4", "--seconds", "0.5", "--rows", "40", "--json", str(file)])
+    serving.main(["--clients", "4", "--seconds", "1.5", "--rows", "40", "--json", str(file)])
 
     served = json.loads(file.read_text(encoding="utf-8"))
     assert served["errors"] == 0
