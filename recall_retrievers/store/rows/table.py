@@ -441,6 +441,8 @@ class Table:
         return np.array([*self._fulfilling(places.tolist(), where)], dtype=np.intp)
 
     def _fulfilling(self, places: Sequence[int], where: Where | None) -> dict[int, Row]:
+        if not places:
+            return {}
         with self._data.reading() as connection:
             rows = _rows_at(connection, places)
         return {
