@@ -10,10 +10,12 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -180,6 +182,50 @@ def killed(
     process.kill()
     process.join()
     diary.read()
+
+
+@contextmanager
+def read_beside(folder: Path) -> Iterator[None]:
+    """Another process reads every row index under a folder all the while, and fails at nothing."""
+    ours, theirs = server.Pipe()
+    process = server.Process(target=_read, args=(theirs, folder))
+    process.start()
+    theirs.close()
+    try:
+        yield
+        ours.send("enough")
+        read, wrong = ours.recv()
+        assert not wrong, wrong
+        assert read
+    finally:
+        process.kill()
+        process.join()
+
+
+def _read(pipe: Connection, folder: Path) -> None:
+    read, wrong = 0, list[str]()
+    while not pipe.poll(0.02):
+        for file in folder.rglob("rows.sqlite"):
+            try:
+                inode = file.stat().st_ino
+                with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as rows:
+                    rows.execute("BEGIN")  # one state, whatever is written meanwhile
+                    [[words]] = rows.execute("SELECT value FROM fact WHERE name = 'rows'")
+                    [[counted]] = rows.execute("SELECT count(*) FROM said")
+                    [[damage]] = rows.execute("PRAGMA quick_check(1)")
+                    read += 1
+                    if words != counted or damage != "ok":
+                        wrong.append(
+                            f"{file}: {words} rows have words, counted {counted}; {damage}"
+                        )
+            except FileNotFoundError:
+                pass  # it was replaced meanwhile
+            except sqlite3.Error as error:
+                # A file that is just being made has no table yet, or was replaced meanwhile.
+                same = file.exists() and file.stat().st_ino == inode
+                if same and "no such table" not in str(error):
+                    wrong.append(f"{file}: {error}")
+    pipe.send((read, wrong[:5]))
 
 
 def _work(name: str, path: Path, diary: Path, seed: int, real: bool) -> None:

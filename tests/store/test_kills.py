@@ -1,4 +1,4 @@
-"""A process that is killed loses nothing that was acknowledged.
+"""A process that is killed loses nothing that was acknowledged; another one reads all the while.
 
 `make test` kills a few processes, `make test-kills` two hundred: RECALL_KILLS says how many.
 """
@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from store.killed import Diary, change, killed, load, new_store, reopen, repair, what_is_left
+from store.killed import (
+    Diary,
+    change,
+    killed,
+    load,
+    new_store,
+    read_beside,
+    reopen,
+    repair,
+    what_is_left,
+)
 
 KILLS = int(os.environ.get("RECALL_KILLS", "3"))
 
@@ -53,9 +63,10 @@ def test_nothing_acknowledged_is_lost(tmp_path: Path, kind: Kind) -> None:
     for seed in range(max(1, round(KILLS * kind.share))):
         path, diary = tmp_path / f"store-{seed}", Diary(tmp_path / f"diary-{seed}.jsonl")
         new_store(path, kind.saved_each)
-        if kind.work is repair:
-            killed(load, path, diary, seed, real=kind.real, aimed=True)
-        killed(kind.work, path, diary, seed, real=kind.real, aimed=kind.aimed)
-        outcomes[what_is_left(path, diary, seed, real=kind.real)] += 1
+        with read_beside(path):
+            if kind.work is repair:
+                killed(load, path, diary, seed, real=kind.real, aimed=True)
+            killed(kind.work, path, diary, seed, real=kind.real, aimed=kind.aimed)
+            outcomes[what_is_left(path, diary, seed, real=kind.real)] += 1
     print(f"{outcomes.total()} kills: {dict(outcomes)}")  # noqa: T201 - the counts are the result
     assert set(outcomes) <= {"opened", "repaired"}, outcomes
