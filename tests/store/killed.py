@@ -205,27 +205,27 @@ def read_beside(folder: Path) -> Iterator[None]:
 def _read(pipe: Connection, folder: Path) -> None:
     read, wrong = 0, list[str]()
     while not pipe.poll(0.02):
-        for file in folder.rglob("rows.sqlite"):
-            try:
-                inode = file.stat().st_ino
-                with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as rows:
-                    rows.execute("BEGIN")  # one state, whatever is written meanwhile
-                    [[words]] = rows.execute("SELECT value FROM fact WHERE name = 'rows'")
-                    [[counted]] = rows.execute("SELECT count(*) FROM said")
-                    [[damage]] = rows.execute("PRAGMA quick_check(1)")
-                    read += 1
-                    if words != counted or damage != "ok":
-                        wrong.append(
-                            f"{file}: {words} rows have words, counted {counted}; {damage}"
-                        )
-            except FileNotFoundError:
-                pass  # it was replaced meanwhile
-            except sqlite3.Error as error:
-                # A file that is just being made has no table yet, or was replaced meanwhile.
-                same = file.exists() and file.stat().st_ino == inode
-                if same and "no such table" not in str(error):
-                    wrong.append(f"{file}: {error}")
+        with suppress(FileNotFoundError):  # it was replaced meanwhile
+            for file in folder.glob(".recall/*/rows.sqlite"):
+                read += 1
+                wrong += _wrong_in(file)
     pipe.send((read, wrong[:5]))
+
+
+def _wrong_in(file: Path) -> list[str]:
+    inode = file.stat().st_ino
+    try:
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as rows:
+            rows.execute("BEGIN")  # one state, whatever is written meanwhile
+            [[words]] = rows.execute("SELECT value FROM fact WHERE name = 'rows'")
+            [[counted]] = rows.execute("SELECT count(*) FROM said")
+            [[damage]] = rows.execute("PRAGMA quick_check(1)")
+    except sqlite3.Error as error:
+        # A file that is just being made has no table yet, or was replaced meanwhile.
+        same = "no such table" not in str(error) and file.stat().st_ino == inode
+        return [f"{file}: {error}"] if same else []
+    whole = words == counted and damage == "ok"
+    return [] if whole else [f"{file}: {words} rows with words, counted {counted}; {damage}"]
 
 
 def _work(name: str, path: Path, diary: Path, seed: int, real: bool) -> None:
