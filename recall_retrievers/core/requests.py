@@ -229,4 +229,4 @@ class Work(Request):
             loop.
     """
 
-    do: Callable[[], Sequence[object]]
+    do: Callable[[], object]

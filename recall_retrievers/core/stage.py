@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 from recall_retrievers.core.candidate import Candidate, Step
@@ -179,7 +180,9 @@ class StageRun(Request):
 
     def flow(self) -> Flow:
         """The work of the stage, with what its models cost in the outcome."""
-        outcome = self.stage.apply(self.recall)
+        work = partial(self.stage.apply, self.recall)
+        # A stage that gets a pool may read some of its memories from the store.
+        [outcome] = (yield [Work(work)]) if isinstance(self.recall.memories, Pool) else [work()]
         if isinstance(outcome, Generator):
             outcome = yield from outcome
         outcome = outcome.fell_back(self.meter.stage, *self.meter.notes)

@@ -263,7 +263,7 @@ def _opened(store: MemoryStore | None) -> MemoryStore:
 
 
 def _done(requests: Requests, store: MemoryStore | None) -> Answers:
-    def answer(request: Request) -> Sequence[object]:
+    def answer(request: Request) -> object:
         if isinstance(request, Fetch):
             return _opened(store).get(request.ids)
         if isinstance(request, Listing):

@@ -1,13 +1,18 @@
 """The pipeline and its two drivers: one generator, answered by a sync or an async world."""
 
 import asyncio
+import threading
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import ClassVar
 
 import pytest
 from stages.worlds import Scripted
 
+from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import ModelError, StoreError
 from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.pool import Pool
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.requests import Reply
 from recall_retrievers.core.stage import (
@@ -42,6 +47,26 @@ class Searches(Stage):
     def apply(self, recall: Recall) -> Flow:
         found = yield [Search(recall.query.text, limit=1)]
         return Recall(recall.query, tuple(found[0]))
+
+
+def test_a_stage_that_gets_a_pool_blocks_no_event_loop() -> None:
+    threads: list[threading.Thread] = []
+
+    class Looks(Stage):
+        reads_pool: ClassVar[bool] = True
+
+        def apply(self, recall: Recall) -> Recall:
+            threads.append(threading.current_thread())
+            return recall
+
+    pool = Pool.of([Candidate(content="Tea.")])
+    asked = replace(ASKED, memories=pool)
+    run(pipeline([Looks()], asked), Scripted())
+    asyncio.run(arun(pipeline([Looks()], asked), Scripted(asynchronous=True)))
+
+    here, elsewhere = (each is threading.main_thread() for each in threads)
+    assert here
+    assert not elsewhere
 
 
 def test_requests_of_one_yield_are_answered_together_in_both_worlds() -> None:
