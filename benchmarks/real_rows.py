@@ -154,7 +154,7 @@ def real_rows(data: Sequence[Path], rows: int, questions: int, kept: Path | None
 
 
 def _pairs(texts: int, rows: int) -> Iterator[tuple[int, int]]:
-    """Of which two texts each row is made."""
+    """The two texts of each row."""
     yield from ((row, row) for row in range(texts))
     for row in range(texts, rows):
         one = row % texts

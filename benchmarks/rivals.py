@@ -5,7 +5,7 @@
   of words;
 - ``sqlite``: SQLite's FTS5 and sqlite-vec, fused by rank by hand.
 
-Those that are not installed are left out.
+A system that is not installed is left out.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _OFFSET = 60  # of reciprocal rank fusion
 
 
 def missing() -> list[str]:
-    """Those that are not installed."""
+    """The systems that are not installed."""
     return [name for name, needed in NEEDED.items() if not all(map(find_spec, needed))]
 
 
 def systems(data: RealRows, folder: Path, opened: ExitStack, k: int) -> dict[str, System]:
-    """Those that are installed, filled and ready to answer."""
+    """The systems that are installed, filled and ready to answer."""
     made = {"ensemble": _ensemble, "lancedb": _lancedb, "sqlite": _sqlite}
     return {
         name: make(data, folder, opened, k) for name, make in made.items() if name not in missing()

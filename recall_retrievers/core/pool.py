@@ -33,7 +33,7 @@ class Source(Protocol):
     """Where the memories of arms are read."""
 
     def facts(self, keys: Keys) -> Facts:
-        """What ranking reads of memories, sorted by id, without those that are gone."""
+        """What ranking reads of memories, sorted by id. Memories that are gone are left out."""
 
     def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
         """Memories; None where one is gone."""

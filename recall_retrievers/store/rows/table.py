@@ -456,7 +456,7 @@ class Table:
         return there
 
     def facts_of(self, places: Places, source: Source) -> Facts:
-        """What ranking reads of rows, sorted by id, without those that are gone.
+        """What ranking reads of rows, sorted by id. Rows that are gone are left out.
 
         Args:
             places: The rows.
