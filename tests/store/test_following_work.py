@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import chromadb
+import numpy as np
 import pytest
-from store.following import SMALL, by_meaning, by_words, held, raw, watched
+from store.following import SMALL, by_meaning, by_words, fill, held, raw, watched
 from store.kit import contents
 
 from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows import follower
@@ -123,3 +127,55 @@ def test_a_private_collection_is_not_asked(monkeypatch: pytest.MonkeyPatch, no_p
             for name in ("get", "count"):
                 patched.setattr(chromadb.Collection, name, None)
             assert contents(store.find([Search("tea", 5, method="keyword")])[0]) == ["tea"]
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Iterator[tuple[chromadb.ClientAPI, RecallStore]]:
+    """A store of ann's memories in a folder, and a client of the same folder."""
+    client = chromadb.PersistentClient(str(tmp_path))
+    with RecallStore(client, "ours", embedding=SMALL) as store:
+        yield client, store
+
+
+def test_another_collection_of_the_folder_makes_no_work(
+    beside: tuple[chromadb.ClientAPI, RecallStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, store = beside
+    others = client.create_collection("others", embedding_function=None)
+    ann = Scope(user_id="ann")
+    for name in ("a", "b", "c"):
+        store.add([Memory(id=name, content=f"tea {name}", scope=ann)])
+        fill(others, [f"{name}{n}" for n in range(20)])
+    store.delete(["b"])
+    fill(others, ["z"])
+    read: list[object] = []
+    with watched(monkeypatch, lambda asked, _: read.append(asked)):
+        assert by_words(store, "tea") == ["a", "c"]
+        assert by_meaning(store, "tea c", scope=ann)[0] == "c"
+    assert not read
+    # A change of somebody else is not missed between writes to both collections.
+    ours = client.get_collection("ours", embedding_function=None)
+    ours.delete(ids=["a"])
+    fill(others, ["y"])
+    store.add([Memory(id="d", content="tea d", scope=ann)])
+    fill(others, ["x"])
+    assert by_words(store, "tea") == ["c", "d"]
+    fill(ours, ["e"])
+    store.delete(["c"])
+    fill(others, ["w"])
+    assert by_words(store, "tea") == ["d", "e"]
+
+
+def test_rows_of_others_come_with_their_vectors(
+    beside: tuple[chromadb.ClientAPI, RecallStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, store = beside
+    store.add([Memory(id="a", content="tea"), Memory(id="b", content="milk")])
+    ours = client.get_collection("ours", embedding_function=None)
+    fill(ours, ["c", "d"])
+    ours.update(ids=["a"], embeddings=np.array([SMALL.embed_query("rum")]))
+    read: list[object] = []
+    with watched(monkeypatch, lambda asked, _: read.append(asked)):
+        assert by_meaning(store, "rum")[0] == "a"
+        assert by_meaning(store, "c")[0] == "c"
+    assert len(read) == 1

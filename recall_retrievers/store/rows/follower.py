@@ -114,8 +114,14 @@ class Follower:
         self._seen = self._far_seen = self.position = position
         return True
 
-    def wrote(self, operations: int) -> None:
-        """Take note of operations of this process, which the index has taken over."""
+    def wrote(self, table: Table, stored: Sequence[str] = (), deleted: int = 0) -> None:
+        """Take note of what this process wrote, which the table has taken over.
+
+        Args:
+            table: The rows.
+            stored: The ids of the rows that were stored.
+            deleted: How many were deleted.
+        """
 
     def has_few(self, most: int) -> bool:
         """Whether it follows no more rows than that."""
@@ -230,16 +236,20 @@ class Follower:
         where = all_of([where, self._where])
         return pages(self._collection, include, most=most, where=where, start=start)
 
-    def _read(self, ids: Sequence[str], *, progress: bool = False) -> Iterator[Page]:
+    def _read(
+        self,
+        ids: Sequence[str],
+        include: Sequence[str] = ("documents", "metadatas"),
+        *,
+        progress: bool = False,
+    ) -> Iterator[Page]:
         """Pages of rows; Chroma reads one while the page before is taken over."""
         parts = [list(ids[start : start + _PAGE]) for start in range(0, len(ids), _PAGE)]
         bar = progress_bar(parts, desc="indexing", unit="pages", total=len(parts), wanted=progress)
         with ThreadPoolExecutor(1, thread_name_prefix="recall-read") as thread:
             ahead: Future[Any] | None = None
             for part in bar:
-                this = thread.submit(
-                    self._collection.get, ids=part, include=["documents", "metadatas"]
-                )
+                this = thread.submit(self._collection.get, ids=part, include=[*include])
                 if ahead is not None:
                     yield ahead.result()
                 ahead = this
@@ -270,11 +280,18 @@ class PathFollower(Follower):
             self._counter = counter
         return position <= last
 
-    def wrote(self, operations: int) -> None:
-        """Take note of operations of this process, which the index has taken over."""
+    def wrote(self, table: Table, stored: Sequence[str] = (), deleted: int = 0) -> None:
+        """Take note of what this process wrote; see `Follower.wrote`."""
         counter, position = self._tables.counter(), self._tables.position()
-        if position == self.position + operations:  # else somebody has written as well
+        expected = self.position + len(stored) + deleted
+        # Chroma numbers the operations on all collections of a path together.
+        if position == expected or self._is_all(table, stored):
             self.position, self._counter = position, counter
+
+    def _is_all(self, table: Table, stored: Sequence[str]) -> bool:
+        """Whether nothing else has changed in the collection since the last look."""
+        new = self._tables.since(self.position)
+        return {*new} <= {*stored} and self._tables.count() == len(table)
 
     def changes(self, table: Table) -> Iterator[Change]:
         """What others have written."""
@@ -282,7 +299,8 @@ class PathFollower(Follower):
             with self._looking:
                 counter, position = self._tables.counter(), self._tables.position()
                 if position != self.position:
-                    yield from self._read(self._tables.since(self.position))
+                    new = self._tables.since(self.position)
+                    yield from self._read(new, ["documents", "metadatas", "embeddings"])
                     if self._tables.count() != len(table):
                         yield from self.compare(table)
                 self.position, self._counter = position, counter

@@ -236,17 +236,16 @@ class RowIndex:
 
     def take(self, page: Page, changed: AbstractSet[str]) -> None:
         """Take over rows that were read, except those that changed here meanwhile."""
-        rows: list[Row] = [
-            row
-            for row in zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-            if row[0] not in changed
-        ]
+        rows: list[Row] = [*zip(page["ids"], page["documents"], page["metadatas"], strict=True)]
         memories = [self.index.candidate(row) for row in rows]
+        vectors = page.get("embeddings")
+        read = None if vectors is None else Embedded(np.asarray(vectors, dtype=np.float32))
         with self._changing():
             current = [place for place, row in enumerate(rows) if row[0] not in changed]
-            self._tell([rows[place][0] for place in current], changed)
-            new = [rows[place] for place in current], [memories[place] for place in current]
-            self._change(lambda table: table.put(*new))
+            new = [rows[place] for place in current]
+            self._tell([row[0] for row in new], changed)
+            embedded = None if read is None else read.at(current)
+            self._change(lambda table: table.put(new, [memories[n] for n in current], embedded))
 
     def _forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
         with self._changing():
@@ -298,7 +297,7 @@ class RowIndex:
                 return
             self._tell([row[0] for row in rows])
             self._change(lambda table: table.put(rows, memories, embedded))
-        self.follower.wrote(len(rows))
+        self.follower.wrote(self.table, [row[0] for row in rows])
         self._note()
 
     def drop(self, ids: Sequence[str]) -> None:
@@ -308,7 +307,7 @@ class RowIndex:
                 return
             self._tell(ids)
             dropped = self._change(lambda table: table.drop(ids))
-        self.follower.wrote(dropped)
+        self.follower.wrote(self.table, deleted=dropped)
         self._note()
 
     # -- vectors ----------------------------------------------------------------------------------
