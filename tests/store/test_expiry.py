@@ -51,7 +51,7 @@ def found(store: RecallStore, **search: Any) -> list[list[str]]:
 @pytest.mark.usefixtures("each_way")
 def test_on_every_kind_of_store_it_is_gone_at_its_moment(store: RecallStore) -> None:
     clock = Clock()
-    store._clock = clock  # as RecallStore(clock=...) sets it
+    store.clock = clock  # as RecallStore(clock=...) sets it
     store.add(TEAS)
     for now, there in [
         (NOON, ["long", "short", "stays"]),

@@ -324,8 +324,9 @@ def test_while_many_rows_are_read_a_question_is_answered_by_meaning_and_says_so(
 
 @pytest.fixture(scope="module")
 def filled() -> Table:
-    rows = Table(lambda row: Candidate(content=str(row[1])))
-    rows.put([(str(place), "tea", row) for place, row in enumerate(ROWS)])
+    rows = Table(lambda _: None)
+    tea = [Candidate(content="tea")] * len(ROWS)
+    rows.put([(str(place), "tea", row) for place, row in enumerate(ROWS)], tea)
     return rows
 
 
@@ -372,7 +373,7 @@ def test_on_a_full_disk_the_row_index_goes_on_in_memory(
         assert by_words(store, "word7") == ["m7"]
         [shared] = [rows for key, rows in scoped_rows._open.items() if key[0] == str(tmp_path)]
         with shared.using(Scope()) as index:
-            index.table._data._writer.execute("PRAGMA max_page_count = 1")  # it may not grow
+            index.table.data._writer.execute("PRAGMA max_page_count = 1")  # it may not grow
         add(store, 200)
         for name in ("7", "207"):
             assert by_words(store, f"word{name}") == [f"m{name}"]

@@ -16,12 +16,7 @@ from typing import ClassVar, Generic, Literal, Self, TypeVar, cast
 from typing_extensions import TypeIs
 
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.fields import (
-    Fields,
-    TimeUnit,
-    to_milliseconds,
-    up_to_milliseconds,
-)
+from recall_retrievers.store.chroma.fields import Fields, TimeUnit, outer_bounds
 from recall_retrievers.store.chroma.where import DOCUMENT, Where, filter_where
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.parse_time import EPOCH_MILLISECONDS_FROM
@@ -85,11 +80,6 @@ class Dialect(Generic[Filter]):
         """The arguments for what a search demands: its scope, the user's filter and the times.
 
         They are empty if the store can check none of it.
-
-        Args:
-            search: The search.
-            fields: The metadata keys of the store.
-            times: How the store writes its times.
         """
         where = filter_where(search.filter, fields, timezone=search.timezone)
         owner = [
@@ -201,11 +191,7 @@ def _bounds(time_range: TimeRange, times: TimeUnit) -> tuple[Bound | None, Bound
     start, end = time_range.start, time_range.end
     if times == "iso":
         return _date(start, -_DAY), _date(end, 2 * _DAY)
-    low = None if start is None else to_milliseconds(start)
-    high = None if end is None else up_to_milliseconds(end)
-    if times == "seconds":
-        return None if low is None else low // 1000, None if high is None else -(-high // 1000)
-    return low, high
+    return outer_bounds(time_range, 1000 if times == "seconds" else 1)
 
 
 def _date(moment: datetime | None, margin: timedelta) -> str | None:

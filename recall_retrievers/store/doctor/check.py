@@ -51,13 +51,6 @@ def examine(held: HeldPath | None, collection: Collection) -> None:
 
     Of files that have not changed since the path was closed, only the checksums are compared,
     which takes a tenth of the time.
-
-    Args:
-        held: Its path; None = it is in none.
-        collection: The collection, before anything was read of it.
-
-    Raises:
-        StoreDamagedError: When the index is not whole, with the command that repairs it.
     """
     if held is None or str(collection.id) in held.at_close:
         return
@@ -97,14 +90,7 @@ def fault_of(
 ) -> str | None:
     """The fault of the index of a collection; None = there is none.
 
-    Args:
-        path: The Chroma path.
-        collection: The collection.
-        tables: The same in the SQLite file.
-        trusting: Whether files that are as they were when the path was closed are taken for whole.
-
-    Raises:
-        UnknownLayoutError: When another version of Chroma made it.
+    If ``trusting``, files that are as they were when the path was closed are taken for whole.
     """
     folder = path / tables.index_folder
     layout = layout_of(folder, collection, tables)

@@ -39,14 +39,7 @@ class DamagedIndexError(Exception):
 
 
 def check_files(folder: Path, layout: Layout) -> set[str]:
-    """Check every file of an index.
-
-    Args:
-        folder: The folder of the index.
-        layout: Its layout.
-
-    Returns:
-        The ids of the rows in it.
+    """Check every file of an index, and return the ids of the rows in it.
 
     Raises:
         DamagedIndexError: When Chroma would crash on it, fail, or miss rows.
@@ -70,13 +63,6 @@ def readable_vectors(
 
     A vector is whole when its label has a name and its numbers are finite, and its length is 1 if
     all of them are scaled. The header is not needed.
-
-    Args:
-        folder: The folder of the index.
-        layout: Its layout.
-
-    Yields:
-        The ids of rows, and their vectors.
     """
     try:
         names = _read_names(folder / NAMES)
@@ -93,11 +79,7 @@ def readable_vectors(
 
 
 def _read_names(path: Path) -> dict[int, str]:
-    """The ids of the rows of an index by the labels of their vectors.
-
-    Raises:
-        DamagedIndexError: When the file is cut off or is something else.
-    """
+    """The ids of the rows of an index by the labels of their vectors."""
     if path.stat().st_size > _LARGEST_NAMES:
         raise DamagedIndexError(f"{path.name} is too large: {path.stat().st_size} bytes")
     try:

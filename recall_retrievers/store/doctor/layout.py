@@ -87,8 +87,8 @@ def layout_of(folder: Path, collection: Collection, tables: Tables) -> Layout | 
     """The layout of a collection's index; None where it has no vectors yet.
 
     Raises:
-        UnknownLayoutError: When another version of Chroma made it: chromadb is newer than what was
-            tested, or the index has other files, or a header of another version.
+        UnknownLayoutError: When chromadb is newer than what was tested, or the index has other
+            files, or a header of another version.
     """
     import chromadb  # noqa: PLC0415 - a second to import
 
@@ -111,11 +111,7 @@ def layout_of(folder: Path, collection: Collection, tables: Tables) -> Layout | 
 
 
 def read_header(path: Path) -> Header | None:
-    """The header of an index; None where the file is no header.
-
-    Raises:
-        UnknownLayoutError: When it is the header of another version.
-    """
+    """The header of an index; None where the file is no header."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEADER.size + 1)

@@ -39,11 +39,6 @@ class Embedded:
     vectors: NDArray[np.float32]
     tokens: Sequence[TokenVectors] | None = None
 
-    def at(self, places: Sequence[int]) -> Embedded:
-        """Those of some of the texts."""
-        tokens = None if self.tokens is None else [self.tokens[place] for place in places]
-        return Embedded(self.vectors[list(places)], tokens)
-
 
 @runtime_checkable
 class TokenEmbedding(Protocol):

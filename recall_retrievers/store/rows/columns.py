@@ -90,30 +90,10 @@ Record = tuple[object, ...]
 
 
 def record(row_id: str, memory: Candidate | None) -> Record:
-    """The columns of a row whose words and vector are not known yet.
-
-    Args:
-        row_id: The id of the row.
-        memory: Its memory; None = it has no text.
-    """
+    """The columns of a row whose words and vector are not known yet; without a memory, as it is."""
     if memory is None:
-        return (
-            hashed(row_id),
-            NEVER,
-            NEVER,
-            -NEVER,
-            NEVER,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            (0,) * PROFILE,
-        )
+        times, no_words = (NEVER, NEVER, -NEVER, NEVER), (0,) * PROFILE
+        return (hashed(row_id), *times, *(0,) * len(_OWNERS), 0, 0, 0, 0, 0, no_words)
     created, expires = memory.created_at, memory.expires_at
     hull = event_hull(memory.events)
     return (

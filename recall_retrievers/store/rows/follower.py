@@ -122,12 +122,9 @@ class Follower:
         return not self._collection.get(where=self._where, include=[], limit=1, offset=most)["ids"]
 
     def changes(self, table: Table) -> Iterator[Change]:
-        """What others have written up to a second ago.
+        """What others have written up to a second ago, other than the rows that are known.
 
         A question that needs it waits while another one looks.
-
-        Args:
-            table: The rows that are known.
         """
         self._questions += 1
         now = time.monotonic()

@@ -109,7 +109,7 @@ class RowIndex:
         except DAMAGED as error:
             _log.warning("the row index in %s is built again: %r", root, error)
             return None
-        known = table.facts()
+        known = table.data.facts()
         if known.get("form") != self._form or not (known["whole"] or known["position"] > 0):
             table.close()
             return None
@@ -124,9 +124,8 @@ class RowIndex:
     def prepare(self, *, build: bool, patient: bool) -> None:
         """Follow the collection, before a question.
 
-        Args:
-            build: Whether the question needs all rows. If they are not known, a thread reads them.
-            patient: Whether to wait for that, however long it takes.
+        If it needs all rows (``build``), and they are not known, a thread reads them. A ``patient``
+        question waits for that, however long it takes.
         """
         self.start()
         if build and not self.ready:
@@ -236,17 +235,13 @@ class RowIndex:
 
     def take(self, page: Page, changed: AbstractSet[str]) -> None:
         """Take over rows that were read, except those that changed here meanwhile."""
-        rows: list[Row] = [
-            row
-            for row in zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-            if row[0] not in changed
-        ]
-        memories = [self.index.candidate(row) for row in rows]
+        read: list[Row] = [*zip(page["ids"], page["documents"], page["metadatas"], strict=True)]
+        memories = {row[0]: self.index.candidate(row) for row in read if row[0] not in changed}
         with self._changing():
-            current = [place for place, row in enumerate(rows) if row[0] not in changed]
-            self._tell([rows[place][0] for place in current], changed)
-            new = [rows[place] for place in current], [memories[place] for place in current]
-            self._change(lambda table: table.put(*new))
+            rows = [row for row in read if row[0] not in changed]
+            self._tell([row[0] for row in rows], changed)
+            current = [memories[row[0]] for row in rows]
+            self._change(lambda table: table.put(rows, current))
 
     def _forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
         with self._changing():
@@ -286,7 +281,7 @@ class RowIndex:
         self._verify()
         position, whole = self.follower.position, self.ready
         with suppress(StoreClosedError, sqlite3.Error):  # then the next opening reads more
-            self.table.note(form=self._form, position=position, whole=whole)
+            self.table.data.note(form=self._form, position=position, whole=whole)
             self._noted = position, whole
 
     # -- writes of this process -------------------------------------------------------------------
@@ -316,15 +311,9 @@ class RowIndex:
     def read_cosines(
         self, table: Table, places: Places, vector: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """Read vectors that are missing from the collection, and keep them while there is room.
+        """The cosines of rows to a vector of length 1; -2 for a row that is gone.
 
-        Args:
-            table: The rows.
-            places: Their places.
-            vector: A vector of length 1.
-
-        Returns:
-            The cosines of the rows to the vector; -2 for a row that is gone.
+        Their vectors are read from the collection, and kept while there is room.
         """
         self._verify()
         cosines = dict.fromkeys(places.tolist(), -2.0)
@@ -368,13 +357,12 @@ def open_table(
 ) -> Table:
     """The rows on the disk. What a proper close has noted is compared; after a kill SQLite checks.
 
-    Raises:
-        ValueError: When files have other bytes than were noted, or as in `DAMAGED`.
+    Damaged files raise one of `DAMAGED`.
     """
     table = Table(read, root, cache)
     try:
         if not table.as_closed:
-            table.check()
+            table.data.check()
         elif names := torn_files(root, large=False):
             raise ValueError(f"torn: {', '.join(sorted(names))}")  # noqa: TRY301 - closed below
     except BaseException:
