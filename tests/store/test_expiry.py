@@ -130,23 +130,6 @@ def test_in_a_collection_of_others_the_key_is_named(
 
 
 @table(
-    "value",
-    [
-        NOON + timedelta(microseconds=1),
-        "2024-03-05T12:00:00Z",
-        "2024-03-05T13:00:00+01:00",
-        1709640000,
-        1709640000.0,
-        1709640000000,
-    ],
-)
-def test_a_moment_is_taken_in_every_form(value: Any) -> None:
-    memory = Memory(content="tea", expires_at=value)
-    assert memory.expired(NOON + timedelta(seconds=1))
-    assert not memory.expired(NOON - timedelta(seconds=1))
-
-
-@table(
     ("value", "message"),
     [
         ("soon", "expires_at must be an int, float, ISO 8601 string or datetime; got 'soon'"),

@@ -21,7 +21,6 @@ from store.foreign import (
 from store.kit import SmallEmbedding, contents, ids, similarities
 
 from recall_retrievers.core.errors import (
-    EmbeddingMismatchError,
     FilterError,
     ForeignCollectionError,
 )
@@ -108,13 +107,6 @@ class TestTheirs:
             assert len(store.find([Search("tea", limit=9)])[0]) == len(TEXTS)
         after = chroma.get_collection(theirs.name, embedding_function=None)
         assert everything_in(after) == before
-
-    def test_a_model_of_other_dimensions_is_an_error(self, theirs: Any) -> None:
-        with (
-            RecallStore(theirs, embedding=SmallEmbedding(32)) as store,
-            pytest.raises(EmbeddingMismatchError, match=r"vectors of 64 numbers.*makes 32"),
-        ):
-            store.find([Search("tea", 1)])
 
 
 @pytest.mark.parametrize("space", ["l2", "ip"])

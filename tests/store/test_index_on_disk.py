@@ -17,7 +17,8 @@ import chromadb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store.kit import SmallEmbedding, ids
+from store.following import by_meaning, by_words
+from store.kit import SmallEmbedding
 from store.test_where import ROWS, filters, holds
 
 from recall_retrievers.core.candidate import Candidate
@@ -32,14 +33,6 @@ from recall_retrievers.store.rows.table import Table
 
 SMALL = SmallEmbedding(16)
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
-
-
-def by_words(store: RecallStore, text: str, limit: int = 5, **search: Any) -> list[str]:
-    return ids(store.find([Search(text, limit, method="keyword", **search)])[0])
-
-
-def by_meaning(store: RecallStore, text: str, limit: int = 5, **search: Any) -> list[str]:
-    return ids(store.find([Search(text, limit, **search)])[0])
 
 
 @pytest.fixture
