@@ -47,13 +47,8 @@ _UNREAD = "-"  # stands for the text of a row, where it is not read
 class LiveCollection:
     """A collection that is open in this process: what searches, lists and writes it, and its end.
 
-    Args:
-        collection: The collection in Chroma.
-        place: Where it is; None = the caller passed the collection, and that is not known.
-        embedding: The model that makes its vectors.
-        server: What to keep of a collection on a server.
-        private: Whether it is in memory under a name that nobody else knows.
-        check_open: Raises an error once the store is closed.
+    ``place`` is None where the caller passed the collection. A ``private`` one is in memory, under
+    a name that nobody else knows. ``check_open`` raises an error once the store is closed.
     """
 
     def __init__(  # noqa: PLR0913 - what it is made of

@@ -29,7 +29,7 @@ from recall_retrievers.core.errors import StoreDamagedError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.doctor.layout import HEADER, NAMES
+from recall_retrievers.store.doctor.index_files import HEADER, NAMES
 from recall_retrievers.store.embedding.embedder import as_embedder
 from recall_retrievers.timeline import TimeRange
 

@@ -92,7 +92,8 @@ class Collection:
         # cannot read vectors.
         self._dimension: int | None = known.get("embedding_dimension")
         if self.foreign:
-            self._dimension = self._stored_dimension()
+            head = chroma.get(limit=1, include=["embeddings"])["embeddings"]
+            self._dimension = len(head[0]) if head is not None and len(head) else None
         else:
             self._check_own(known)
         if embedding.dimension is not None:  # without a call, which may cost money
@@ -168,10 +169,6 @@ class Collection:
                 f"numbers; {self._model!r} makes {dimension}. Open it with the model that filled "
                 "it: RecallStore(..., embedding=...)"
             )
-
-    def _stored_dimension(self) -> int | None:
-        head = self.chroma.get(limit=1, include=["embeddings"])["embeddings"]
-        return len(head[0]) if head is not None and len(head) else None
 
     def _note(self, facts: Mapping[str, str | int]) -> None:
         """Add facts to the metadata of the collection; its space cannot be written again."""

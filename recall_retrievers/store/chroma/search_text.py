@@ -65,9 +65,6 @@ def ending(text: str) -> str:
 
 def opening(text: str) -> str:
     """The first words of a text, as the turn that it answers is found by them."""
-    if text.isascii():  # the same, more quickly
-        *first, rest = ("", *text.split(None, _MOST_WORDS))
-        return text[: len(text) - len(rest)] if len(first) > _MOST_WORDS else text
     ends = [word.end() for word in islice(_WORD.finditer(text), _MOST_WORDS)]
     return text[: ends[-1]] if ends else text
 

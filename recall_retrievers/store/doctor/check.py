@@ -32,8 +32,13 @@ from recall_retrievers.store.chroma.database import (
     open_database,
 )
 from recall_retrievers.store.chroma.place import HeldPath, hold, path_client
-from recall_retrievers.store.doctor.index_files import DamagedIndexError, check_files
-from recall_retrievers.store.doctor.layout import FILES, NAMES, layout_of
+from recall_retrievers.store.doctor.index_files import (
+    FILES,
+    NAMES,
+    DamagedIndexError,
+    check_files,
+    layout_of,
+)
 from recall_retrievers.store.rows.closing import changed_files, note_files, own_folder
 from recall_retrievers.store.rows.row_index import DAMAGED, open_table, torn_files
 

@@ -26,11 +26,13 @@ from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.doctor.check import alone, fault_of, memories, note_index, torn
 from recall_retrievers.store.doctor.index_files import (
+    HEADER,
     DamagedIndexError,
+    Layout,
     check_files,
+    layout_of,
     readable_vectors,
 )
-from recall_retrievers.store.doctor.layout import HEADER, Layout, layout_of
 from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.rows.closing import make_private, own_folder
 from recall_retrievers.store.rows.row_index import open_table

@@ -43,11 +43,7 @@ _JOINED_S = 60.0  # seconds that closing waits for a call of Chroma's
 class RowIndex:
     """The rows of one collection, for all stores of this process that have it open.
 
-    Args:
-        index: The collection, and the form of its rows.
-        follower: What follows the writes of others.
-        root: The folder of the index. None = in memory.
-        cache: The memory that it may take for what can be read again.
+    Without a ``root`` they are kept in memory.
 
     Attributes:
         table: The rows; a question uses one table from its beginning to its end.

@@ -160,15 +160,7 @@ class ScopedRows:
 def open_rows(
     index: Collection, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
 ) -> ScopedRows:
-    """The row indexes of a collection, for one more store; see `let_go`.
-
-    Args:
-        index: The collection, and the form of its rows.
-        folder: The Chroma path; None = the collection is not in one.
-        kept: What is kept of it here.
-        alone: Whether nobody else can write to the collection.
-        shared: Whether other processes can write to it.
-    """
+    """The row indexes of a collection, for one more store; see `let_go` and `Follower`."""
     form = repr((index.fields, index.foreign))
     key = str(folder or ""), str(index.chroma.id), form, repr(kept if shared else None)
     with _opening:

@@ -411,12 +411,7 @@ class Table:
         return there
 
     def facts_of(self, places: Places, source: Source) -> Facts:
-        """What ranking reads of rows, sorted by id. Rows that are gone are left out.
-
-        Args:
-            places: The rows.
-            source: Where their memories are read.
-        """
+        """What ranking reads of rows, sorted by id; those that are gone are left out."""
         with self.data.reading() as connection:
             query = "SELECT place, id, ifnull(answers, '') FROM row WHERE place"
             found = _found(connection, query, places.tolist())

@@ -27,12 +27,9 @@ from recall_retrievers.store.rows.columns import Places
 
 
 class Cache:
-    """Bounded memory for all row indexes of one collection. Several threads may use it.
+    """So many bytes for all row indexes of one collection. Several threads may use it.
 
     Vectors take room only where the row index is in memory; in a folder they are in a file.
-
-    Args:
-        most: The most bytes.
     """
 
     def __init__(self, most: int) -> None:
