@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import ZONES, SmallEmbedding
-from tables import table
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import MemoryFormatError
@@ -30,6 +29,7 @@ from recall_retrievers.timeline import TimeRange
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
+TEA = Memory(content="tea", created_at=0)
 
 moments = st.datetimes(
     min_value=datetime(2, 1, 1),
@@ -222,7 +222,7 @@ class TestRowsOfOthers:
         assert memory is not None
         assert (memory.created_at, memory.memory_type, memory.events) == (None, "", ())
 
-    @table(
+    @pytest.mark.parametrize(
         ("key", "values", "none"),
         [
             ("created_at", ["soon", 10**30, True, [1, 2], "", float(10**20)], None),
@@ -237,6 +237,11 @@ class TestRowsOfOthers:
             memory = to_candidate("id", "tea", {key: value})
             assert memory is not None
             assert getattr(memory, {"event_ranges": "events"}.get(key, key)) == none
+
+    def test_a_time_beyond_the_calendar_in_a_row_of_ours_is_none(self) -> None:
+        memory = to_candidate("id", "tea", {**to_metadata(TEA), "expires_at": 9 * 10**18})
+        assert memory is not None
+        assert (memory.expires_at, memory.created_at) == (None, EPOCH)
 
     def test_fractional_milliseconds_of_an_early_time_are_milliseconds(self) -> None:
         memory = to_candidate("id", "tea", {"created_at": 1500.0})

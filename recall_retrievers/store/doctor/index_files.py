@@ -1,8 +1,8 @@
 """The files in which Chroma keeps the vectors of a collection, read without its engine.
 
-Chroma (1.5.9) writes them in the order of `FILES`, in place, without a temporary file. The layout is
-that of hnswlib: see ``persistDirty`` and ``loadPersistedIndex`` of chroma-core/hnswlib. A process
-that is killed meanwhile leaves a mixture. The engine reads such a mixture without a check: it
+Chroma (1.5.9) writes them in the order of `FILES`, in place, without a temporary file, and as
+hnswlib does: see ``persistDirty`` and ``loadPersistedIndex`` of chroma-core/hnswlib. A process that
+is killed meanwhile leaves a mixture. The engine reads such a mixture without a check: it
 fails, crashes, or loses rows without a word.
 """
 
