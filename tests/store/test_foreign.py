@@ -152,6 +152,10 @@ class TestTheirTimes:
             assert memory.created_at is not None
             late = memory.created_at - MOMENTS[int(memory.id[3:])]
             assert timedelta(0) <= late < timedelta(seconds=1)
+            at_once = TimeRange(
+                memory.created_at, memory.created_at + timedelta(milliseconds=1), ""
+            )
+            assert ids(store.find([Search("tea", 9, within=(at_once,))])[0]) == [memory.id]
 
         def found(*within: TimeRange) -> list[str]:
             return sorted(ids(store.find([Search("tea", limit=1 + len(TEXTS), within=within)])[0]))
