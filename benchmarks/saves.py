@@ -26,7 +26,7 @@ from rich.table import Table
 
 from benchmarks.output import json_file, write_json
 from benchmarks.synthetic import synthesise
-from recall_retrievers.store.doctor.layout import HEADER, NAMES
+from recall_retrievers.store.doctor.index_files import HEADER, NAMES
 
 _SINGLE = 50  # rows written one by one
 

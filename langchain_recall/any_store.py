@@ -29,8 +29,15 @@ from recall_retrievers.core.world import MemoryStore
 from recall_retrievers.store.any_store import any_store
 from recall_retrievers.store.any_store.answers import Answer, Lookup, called, in_our_names
 from recall_retrievers.store.any_store.any_store import AnyStoreOptions
-from recall_retrievers.store.any_store.coarse_filter import Bound, Dialect, How, Plain, Side
-from recall_retrievers.store.any_store.qdrant_filter import QdrantDialect, Words
+from recall_retrievers.store.any_store.coarse_filter import (
+    Bound,
+    Dialect,
+    How,
+    Plain,
+    QdrantDialect,
+    Side,
+    Words,
+)
 
 
 class ChromaDialect(Dialect[Words]):

@@ -15,8 +15,15 @@ from llama_index.core.vector_stores.types import (
 
 from recall_retrievers.core.errors import FilterError
 from recall_retrievers.core.query import Filter
-from recall_retrievers.store.any_store.coarse_filter import Bound, Dialect, How, Plain, Side
-from recall_retrievers.store.any_store.qdrant_filter import QdrantDialect, Words
+from recall_retrievers.store.any_store.coarse_filter import (
+    Bound,
+    Dialect,
+    How,
+    Plain,
+    QdrantDialect,
+    Side,
+    Words,
+)
 
 _COMPARED = {
     FilterOperator.EQ: "$eq",

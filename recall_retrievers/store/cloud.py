@@ -69,12 +69,7 @@ class CloudSearcher:
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
     ) -> list[Sequence[Hit]]:
-        """The hits of each search, best first.
-
-        Raises:
-            KeywordSearchError: When a search is by words alone, and the rows have no words.
-            FilterError: When scope and filter have more conditions than the collection takes.
-        """
+        """The hits of each search, best first."""
         vectors = {text: each.vectors[0] for text, each in embedded.items()}
         planned = [self._plan(search, vectors) for search in searches]
         plans = {n: plan for n, plan in enumerate(planned) if plan is not None}
@@ -90,10 +85,15 @@ class CloudSearcher:
                 full = any(len(page) == asked[n] for page in mine)
                 last = asked[n] == RESULTS and plans[n].living
                 if full and not last and len(hits[n]) < plans[n].search.limit:
-                    plans[n] = self._among_living(plans[n])
+                    # What has expired is left out from now on: it may take the place of others.
+                    wheres = conditions(plans[n].search, self.index, living=True)
+                    plans[n] = replace(plans[n], wheres=wheres, living=True)
                     short.append(n)
             waiting, times = short, 4 * times
-        return [_best(plans[n], hits[n]) if n in plans else [] for n in range(len(searches))]
+        for n, plan in plans.items():
+            best = by_words(plan.search.text, hits[n]) if plan.pooled else hits[n]
+            hits[n] = best[: plan.search.limit]
+        return [hits.get(n, []) for n in range(len(searches))]
 
     def close(self) -> None:
         """There is nothing to close."""
@@ -117,11 +117,6 @@ class CloudSearcher:
         return _Plan(
             search, vectors[search.text], wheres, _AMONG * first if pooled else first, pooled
         )
-
-    def _among_living(self, plan: _Plan) -> _Plan:
-        """The plan with rows that have expired left out, as they may take the place of others."""
-        wheres = conditions(plan.search, self.index, living=True)
-        return replace(plan, wheres=wheres, living=True)
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -174,12 +169,6 @@ class CloudSearcher:
             ):
                 hits[row_id] = Hit(memory, score)
         return sorted(hits.values(), key=lambda hit: (-hit.score, hit.id))
-
-
-def _best(plan: _Plan, hits: list[Hit]) -> list[Hit]:
-    if plan.pooled:
-        hits = by_words(plan.search.text, hits)
-    return hits[: plan.search.limit]
 
 
 # -- the words of a memory as a sparse vector -----------------------------------------------------
@@ -260,13 +249,8 @@ def predicates(where: Where | None) -> int:
     """
     if where is None:
         return 0
-    total = 0
-    for key, value in where.items():
-        if isinstance(value, list):
-            total += sum(predicates(arm) for arm in value)
-        else:
-            total += len(value) if key[:1] != "$" and isinstance(value, Mapping) else 1
-    return total
+    [wanted] = where.values()  # `all_of` joins several
+    return sum(map(predicates, wanted)) if isinstance(wanted, list) else 1
 
 
 def conditions(search: Search, index: Collection, *, living: bool = False) -> list[Where | None]:
@@ -276,9 +260,6 @@ def conditions(search: Search, index: Collection, *, living: bool = False) -> li
     scope and filter leave no room for a time, only the rows are checked.
 
     With ``living`` the cloud checks that a row has not expired, if there is room for it.
-
-    Raises:
-        FilterError: When scope and filter alone are too long.
     """
     fixed = all_of([index.filter_where(search), scope_where(search.scope, index.fields)])
     room = PREDICATES - predicates(fixed)
@@ -305,11 +286,7 @@ def conditions(search: Search, index: Collection, *, living: bool = False) -> li
 
 
 def check_fits(rows: Iterable[Ready]) -> None:
-    """Refuse memories that Chroma Cloud would refuse, before any of them is stored.
-
-    Raises:
-        MemoryFormatError: When one is too large.
-    """
+    """Refuse memories that Chroma Cloud would refuse, before any of them is stored."""
     for row in rows:
         memory = row.memory
         for what, size, most in _sizes(memory.id, memory.content, row.metadata):

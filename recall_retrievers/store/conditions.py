@@ -76,16 +76,12 @@ class Position:
     @property
     def key(self) -> tuple[int, str]:
         """The place as a value that sorts, the oldest first."""
-        return _place(self.timestamp, self.id)
+        return UNDATED if self.timestamp is None else to_milliseconds(self.timestamp), self.id
 
 
 def place_of(memory: Candidate) -> tuple[int, str]:
     """The place of a memory as a value that sorts, the oldest first."""
-    return _place(memory.created_at, memory.id)
-
-
-def _place(moment: datetime | None, id: str) -> tuple[int, str]:
-    return UNDATED if moment is None else to_milliseconds(moment), id
+    return Position.of(memory).key
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +106,9 @@ class Conditions:
         memory_type: TypeInput | None = None,
         moment: datetime | None = None,
     ) -> Conditions:
-        """The conditions as a caller passes them, checked.
-
-        Raises:
-            FilterError: When the filter cannot match anything.
-            ValueError: When the time range or the memory type is empty.
-        """
-        conditions = cls(scope, _range(time_range), filter, _types(memory_type), moment)
+        """The conditions as a caller passes them, checked."""
         filter_where(filter)  # also where there is no collection yet
-        return conditions
+        return cls(scope, _range(time_range), filter, _types(memory_type), moment)
 
     @property
     def limited(self) -> bool:
@@ -127,11 +117,7 @@ class Conditions:
         return self.recorded is not None or bool(self.types) or where is not None
 
     def check_deleting(self, ids: Sequence[str] | None, everything: bool) -> None:
-        """Check that a deletion is limited by more than the scope, or is of everything.
-
-        Raises:
-            SettingsError: When it is neither or both, or has a condition that fits every memory.
-        """
+        """Refuse a deletion that is neither limited by more than the scope nor of everything."""
         time, limited = self.recorded, ids is not None or self.limited
         if not isinstance(everything, bool):
             problem = f"everything must be True or False; got {got(everything)}"
@@ -188,14 +174,12 @@ def _range(time_range: RangeInput | None) -> TimeRange | None:
             "time_range must be a TimeRange or (start, end), with None for an open end; got "
             f"{got(time_range)}"
         )
-    start, end = (None if each is None else _moment(each) for each in time_range)
+    start, end = (
+        None if each is None else parse_time(each, name="time_range") for each in time_range
+    )
     if start is None and end is None:
         raise ValueError("time_range needs a start or an end; got (None, None)")
     return TimeRange(start, end, "day", text="the range given")
-
-
-def _moment(value: TimeInput) -> datetime:
-    return parse_time(value, name="time_range")
 
 
 def _types(memory_type: TypeInput | None) -> tuple[str, ...]:
@@ -211,11 +195,7 @@ def _types(memory_type: TypeInput | None) -> tuple[str, ...]:
 
 
 def distinct_ids(ids: Sequence[str]) -> list[str]:
-    """The ids, each of them once, in order.
-
-    Raises:
-        TypeError: When they are not a list of texts.
-    """
+    """The ids, each of them once, in order; anything but a list of texts is refused."""
     if isinstance(ids, str):
         raise TypeError(f"expected a list of ids; got the text {got(ids)}: put it in a list")
     if not isinstance(ids, Iterable):
@@ -296,15 +276,10 @@ class Changes(Settings):
         return timestamp
 
     def made_to(self, memory: Candidate, zone: tzinfo | None, *, read_events: bool) -> Memory:
-        """The memory as it is after the changes.
+        """The memory as it is after the changes; with ``zone``, in which "today" is read.
 
         Its events are read again if its text or its time has changed, unless they are among the
         changes.
-
-        Args:
-            memory: The memory as it is stored.
-            zone: The time zone in which words such as "today" are read. Rows have none.
-            read_events: Whether the store reads events from texts.
         """
         fields = vars(memory.memory())
         fields["created_at"] = memory.created_at and in_zone(memory.created_at, zone)

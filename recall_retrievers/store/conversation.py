@@ -42,19 +42,9 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
     turn_before: str,
     stored: Stored,
 ) -> list[Memory]:
-    """The turns of a conversation as memories that can be stored, the oldest first.
+    """The turns of a conversation as memories that can be stored; see `Store.add_conversation`.
 
-    Args:
-        messages: The messages, the oldest first; see `read_turn`.
-        scope: The owner of the conversation.
-        created_at: When it took place, for messages without a time.
-        now: The time of new messages if ``created_at`` is None, too.
-        turn_before: The id of the turn before the first of them; empty = there is none.
-        stored: Returns the turns that are stored already.
-
-    Raises:
-        MemoryFormatError: When a message is none.
-        StoreError: When there is no turn with the id ``turn_before``.
+    New messages without a time are of ``now`` if ``created_at`` is None, too.
     """
     if isinstance(messages, str | Mapping | Memory) or hasattr(messages, "content"):
         raise MemoryFormatError(
@@ -142,17 +132,8 @@ def _are_notes(before: Memory, turn: Memory) -> bool:
 def read_turn(message: object, scope: Scope) -> Memory | None:
     """A message as a memory of the type "conversation"; it is not linked to the turn before it.
 
-    Args:
-        message: A LangChain message, a LlamaIndex ``ChatMessage``, a mapping with ``role`` (or
-            ``name``) and ``content``, or a `Memory`.
-        scope: The owner of the conversation; a `Memory` keeps its own scope, too.
-
-    Returns:
-        The memory; None for a message that is no turn: instructions of the system, calls and
-        results of tools, and messages without text. Its ``created_at`` may be None.
-
-    Raises:
-        MemoryFormatError: When it is none of these.
+    None for a message that is no turn: instructions of the system, calls and results of tools, and
+    messages without text. Its ``created_at`` may be None. A `Memory` keeps its own scope, too.
 
     Examples:
         >>> read_turn({"role": "user", "content": "I moved to Elm Street."}, Scope()).author

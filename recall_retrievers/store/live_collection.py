@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
-from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection, pages
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
@@ -47,13 +47,8 @@ _UNREAD = "-"  # stands for the text of a row, where it is not read
 class LiveCollection:
     """A collection that is open in this process: what searches, lists and writes it, and its end.
 
-    Args:
-        collection: The collection in Chroma. It is not closed when this raises.
-        place: Where it is; None = the caller passed the collection, and that is not known.
-        embedding: The model that makes its vectors.
-        server: What to keep of a collection on a server.
-        private: Whether it is in memory under a name that nobody else knows.
-        check_open: Raises an error once the store is closed.
+    ``place`` is None where the caller passed the collection. A ``private`` one is in memory, under
+    a name that nobody else knows. ``check_open`` raises an error once the store is closed.
     """
 
     def __init__(  # noqa: PLR0913 - what it is made of
@@ -82,12 +77,7 @@ class LiveCollection:
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
     ) -> list[Sequence[Hit]]:
-        """The answers to searches; see `Searcher.answers`.
-
-        Raises:
-            EmbeddingMismatchError: When the collection holds vectors of another length.
-            StoreClosedError: When the store is closed meanwhile.
-        """
+        """The answers to searches; see `Searcher.answers`."""
         self.collection.check_dimension(*(each.vectors for each in embedded.values()))
         with self._while_open():
             found = self.searcher.answers(searches, embedded)
@@ -211,11 +201,6 @@ def _ordered(rows: RowIndex, conditions: Conditions, where: Where | None) -> Ite
 
     The order is that of this moment. A row that is replaced before its turn is read as it then is;
     a deleted one is left out.
-
-    Args:
-        rows: The row index; it knows all rows.
-        conditions: The conditions.
-        where: The condition that their filter sets.
     """
     table = rows.table
     places, created = _selected(table, conditions, where)
@@ -291,12 +276,10 @@ def _fitting_in_chroma(collection: Collection, conditions: Conditions) -> Iterat
                 yield memory
 
 
-def _expired(collection: Collection, moment: datetime, scope: Scope | None = None) -> list[str]:
+def _expired(collection: Collection, moment: datetime, scope: Scope = ANYBODY) -> list[str]:
     """The ids of the rows that have expired by a moment; for rows of ours."""
-    return _ids(
-        collection,
-        all_of([expired_where(moment), scope_where(scope or Scope(), collection.fields)]),
-    )
+    where = all_of([expired_where(moment), scope_where(scope, collection.fields)])
+    return _ids(collection, where)
 
 
 def _ids(collection: Collection, where: Where | None) -> list[str]:
@@ -305,15 +288,13 @@ def _ids(collection: Collection, where: Where | None) -> list[str]:
 
 def _where(collection: Collection, conditions: Conditions) -> Where | None:
     """The condition for Chroma; of the time as much as it can compare, and takes."""
-    search = conditions.search(collection.fields)
+    search, recorded = conditions.search(collection.fields), conditions.recorded
     if collection.cloud:
         [fixed] = cloud_conditions(search, collection)
     else:
-        fixed = all_of(
-            [collection.filter_where(search), scope_where(search.scope, collection.fields)]
-        )
-    recorded = conditions.recorded
-    whole = all_of([fixed, None if recorded is None else collection.recorded(recorded)])
+        scope = scope_where(search.scope, collection.fields)
+        fixed = all_of([collection.filter_where(search), scope])
+    whole = all_of([fixed, None if recorded is None else collection.times([recorded])[0]])
     return fixed if collection.cloud and predicates(whole) > PREDICATES else whole
 
 

@@ -29,11 +29,7 @@ from recall_retrievers.timeline import TimeRange
 
 
 def open_store(store: object) -> object:
-    """Check that an object is an open store.
-
-    Raises:
-        ValueError: When it is none. The message says how to open one.
-    """
+    """Check that an object is an open store."""
     if isinstance(store, MemoryStore) and not isinstance(store, type):
         return store
     problem = f"must be an open store; got {got(store)}"
@@ -53,11 +49,7 @@ OpenStore = Annotated[MemoryStore, BeforeValidator(open_store)]
 
 
 def within(store: object, scope: Scope) -> RecallStore | ScopedStore:
-    """A store for a framework's adapter, limited to a scope.
-
-    Raises:
-        TypeError: When it is no open `RecallStore`, nor a view of one.
-    """
+    """A store for a framework's adapter, limited to a scope."""
     if not isinstance(store, RecallStore | ScopedStore):
         raise TypeError(f"store must be an open RecallStore; got {got(store)}")
     return store.for_scope(**scope.fields()) if scope.fields() else store
@@ -72,17 +64,11 @@ def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NarrowedStore:
-    """A store limited to one scope: all memories that it returns and stores are in the scope.
-
-    Attributes:
-        store: The store.
-        scope: The scope.
-        required: The fields that the scope of a memory must name before it is stored.
-    """
+    """A store limited to one scope: all memories that it returns and stores are in the scope."""
 
     store: MemoryStore
     scope: Scope
-    required: tuple[ScopeName, ...] = ()
+    required: tuple[ScopeName, ...] = ()  # what the scope of a memory must name
 
     def find(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The memories for each search that lie in the scope."""
@@ -99,9 +85,7 @@ class NarrowedStore:
     def add(self, memories: Iterable[Memory]) -> list[str]:
         """Store memories in the scope; fields that a memory does not set are filled in.
 
-        Raises:
-            ScopeError: When a memory has another scope, or would replace one with another scope;
-                then none is stored.
+        If a memory has another scope, or would replace one with another, none is stored.
         """
         mine = [filled_in(memory, self.scope) for memory in memories]
         by_owner: dict[Scope, list[str]] = defaultdict(list)
@@ -117,11 +101,7 @@ class NarrowedStore:
         return self.store.add(mine)
 
     def listed(self, listing: Listing) -> list[Candidate]:
-        """The memories that a listing asks for; those outside the scope are left out.
-
-        Raises:
-            StoreError: When the store cannot list its memories.
-        """
+        """The memories that a listing asks for; those outside the scope are left out."""
         if not isinstance(self.store, Store):
             raise StoreError(
                 f"{type(self.store).__name__} cannot list memories; ask a question, or use a "

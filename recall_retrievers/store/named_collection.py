@@ -34,15 +34,7 @@ _MAKES_IT = (
 
 
 class NamedCollection:
-    """A collection by its name. It is opened if it exists, else made for the first memory.
-
-    It is opened with the settings of a `RecallStore`.
-
-    Attributes:
-        name: The name of the collection.
-        embedding: The model that makes its vectors.
-        live: The collection if it is open.
-    """
+    """A collection by its name, with the settings of a `RecallStore`; ``live`` while it is open."""
 
     def __init__(  # noqa: PLR0913 - what a store is opened with
         self,
@@ -87,12 +79,7 @@ class NamedCollection:
             raise
 
     def found(self) -> LiveCollection | None:
-        """The collection; None if it does not exist yet.
-
-        Raises:
-            StoreClosedError: When the store is closed, or in a fork.
-            StoreLockedError: When another process has made its path meanwhile, and has it open.
-        """
+        """The collection; None if it does not exist yet."""
         self.check_open()
         if self.live is not None:
             return self.live
@@ -103,26 +90,17 @@ class NamedCollection:
     def to_search(self) -> LiveCollection | None:
         """The collection for a question; None if it does not exist yet.
 
-        Raises:
-            MissingCollectionError: When it does not exist, and others do: its name may be mistyped.
-                Not where ``create`` is set.
-            StoreError: As `found` does.
+        It is an error if others do, as its name may be mistyped; not where ``create`` is set.
         """
         live = self.found()
-        place = self._place
-        if live is None and place is not None and not self._create:
-            names = place.names()
+        if live is None and self._place is not None and not self._create:
+            names = self._place.names()
             if names and self.name not in names:
                 raise missing(self.name, names, _MAKES_IT)
         return live
 
     def to_change(self) -> LiveCollection | None:
-        """The collection for a change of what is there; None if it does not exist yet.
-
-        Raises:
-            ForeignCollectionError: When somebody else made it.
-            StoreError: As `found` does.
-        """
+        """The collection for a change of what is there; None if it does not exist yet."""
         live = self.found()
         if live is not None:
             live.collection.check_writable()
@@ -132,11 +110,6 @@ class NamedCollection:
         """The collection for the first memory; it is made if it does not exist.
 
         An empty one of the caller's becomes one of ours.
-
-        Raises:
-            StoreClosedError: When the store is closed, or in a fork.
-            StoreLockedError: When another process has made the path meanwhile, and has it open.
-            StoreError: When it cannot be made.
         """
         live = self.found()
         if live is not None and not live.collection.foreign:
@@ -151,12 +124,7 @@ class NamedCollection:
             return self.live
 
     def beside(self, name: str) -> object:
-        """What another collection in the same place is opened with.
-
-        Raises:
-            ValueError: When it would be this collection.
-            StoreError: When the place is not known.
-        """
+        """What another collection in the same place is opened with."""
         if name == self.name:
             raise ValueError(f"the new collection needs another name than {name!r}")
         if self._place is None and self.live is not None:
@@ -222,11 +190,8 @@ class NamedCollection:
         check_may_be_made(folder, self.name)
 
     def _find(self) -> LiveCollection | None:
-        if (
-            self._place is None
-            and isinstance(self._source, Path)
-            and not is_chroma_path(self._source)
-        ):
+        source = self._source
+        if self._place is None and isinstance(source, Path) and not is_chroma_path(source):
             return None
         chroma = self._reached().find(self.name)
         if chroma is not None:

@@ -231,7 +231,7 @@ class RecallStore(Store):
         live = self._opened.found()
         counts: Counter[Scope] = Counter()
         if live is not None:
-            for scope, count in live.scopes(self._clock()).items():
+            for scope, count in live.scopes(self.clock()).items():
                 counts[_projected(scope, names) if names else scope] += count
         if names:
             del counts[Scope()]
@@ -255,7 +255,7 @@ class RecallStore(Store):
             (1, {'ann': 1})
         """
         live = self._opened.found()
-        found = () if live is None else live.memories(Conditions(moment=self._clock()))
+        found = () if live is None else live.memories(Conditions(moment=self.clock()))
         return _stats_of(found, self.embedding_model)
 
     astats = awaited(stats)
@@ -331,9 +331,9 @@ class RecallStore(Store):
             self._opened.beside(name),  # type: ignore[arg-type]  # what this one was opened with
             name,
             embedding=embedding,
-            clock=self._clock,
+            clock=self.clock,
             event_times=self._event_times,
-            require_scope=self._require_scope,
+            require_scope=self.require_scope,
             create=True,
         )
         try:

@@ -54,11 +54,12 @@ _OF_LANGGRAPH = {each + name for name in ("put", "search", "list_namespaces") fo
 class Store:
     """A collection within a scope; the scope of a whole store is empty.
 
-    Args:
-        opened: The collection.
-        clock: Gives the time of a memory that comes without one.
-        event_times: Whether to read the times that a text names.
-        require_scope: The fields that the scope of every call, and of every memory, must name.
+    Attributes:
+        name: The name of the collection.
+        embedding_model: The name of the model that makes its vectors.
+        embeds_words: Whether that model has vectors of single words, as the default has.
+        clock: Gives the time: of memories that come without one, and of what has expired.
+        require_scope: The fields that the scope of a call must name here; in a view none.
     """
 
     def __init__(
@@ -69,36 +70,14 @@ class Store:
         event_times: bool,
         require_scope: tuple[ScopeName, ...],
     ) -> None:
+        self.name = opened.name
+        self.embedding_model = opened.embedding.model_name
+        self.embeds_words = opened.embedding.embeds_words
+        self.clock = clock
+        self.require_scope = require_scope
         self._opened = opened
-        self._clock = clock
         self._event_times = event_times
-        self._require_scope = require_scope
         self._scope = Scope()
-
-    @property
-    def name(self) -> str:
-        """The name of the collection."""
-        return self._opened.name
-
-    @property
-    def embedding_model(self) -> str:
-        """The name of the model that makes its vectors."""
-        return self._opened.embedding.model_name
-
-    @property
-    def embeds_words(self) -> bool:
-        """Whether that model has vectors of single words, as the default has."""
-        return self._opened.embedding.embeds_words
-
-    @property
-    def clock(self) -> Callable[[], datetime]:
-        """What gives the time: of memories that come without one, and of what has expired."""
-        return self._clock
-
-    @property
-    def require_scope(self) -> tuple[ScopeName, ...]:
-        """The fields that the scope of a call must name here; in a view none."""
-        return self._require_scope
 
     # -- adding ------------------------------------------------------------------------------------
 
@@ -205,7 +184,7 @@ class Store:
             messages,
             scope=self._scope.narrow(Scope.model_validate(scope)),
             created_at=None if created_at is None else parse_time(created_at, name="created_at"),
-            now=self._clock(),
+            now=self.clock(),
             turn_before=turn_before,
             stored=partial(self.get, scope=scope),
         )
@@ -309,12 +288,10 @@ class Store:
         wanted = distinct_ids(ids)
         search = Conditions.of(owner, filter=filter).search()
         live = self._opened.found()
-        memories = (
-            {}
-            if live is None
-            else live.collection.read(wanted, live.collection.filter_where(search))
-        )
-        now = self._clock()
+        if live is None:
+            return []
+        memories = live.collection.read(wanted, live.collection.filter_where(search))
+        now = self.clock()
         present = (memories[row_id] for row_id in wanted if row_id in memories)
         mine = [each for each in present if owner.holds(each.scope) and not each.expired(now)]
         return [memory.memory() for memory in mine]
@@ -367,7 +344,7 @@ class Store:
             The dentist called.
         """
         owner = self._owner(scope)
-        conditions = Conditions.of(owner, time_range, filter, memory_type, self._clock())
+        conditions = Conditions.of(owner, time_range, filter, memory_type, self.clock())
         _check_listing(order, limit)
         ordered = replace(conditions, newest=order == "newest", after=_place(after), limit=limit)
         live = self._opened.found()
@@ -407,7 +384,7 @@ class Store:
             (2, 1)
         """
         owner = self._owner(scope)
-        conditions = Conditions.of(owner, time_range, filter, memory_type, self._clock())
+        conditions = Conditions.of(owner, time_range, filter, memory_type, self.clock())
         live = self._opened.found()
         return 0 if live is None else live.count(conditions)
 
@@ -456,7 +433,7 @@ class Store:
             memory_operation("update_memory", self.name, record_id=id) as operation,
             live.writer.changing,
         ):
-            now = self._clock()
+            now = self.clock()
             vectors: dict[str, Embedded] = {}
             while True:
                 before = live.collection.row(id)
@@ -566,7 +543,7 @@ class Store:
             (1, 1, 0)
         """
         owner = self._owner(scope)
-        moment = self._clock() if timestamp is None else parse_time(timestamp)
+        moment = self.clock() if timestamp is None else parse_time(timestamp)
         live = self._opened.to_change()
         if live is None:
             return 0
@@ -612,14 +589,14 @@ class Store:
         """The scope of a call, within the one of this store, checked for what it must name."""
         self._opened.check_open()
         owner = self._scope.narrow(Scope.model_validate(scope))
-        owner.require(self._require_scope)
+        owner.require(self.require_scope)
         return owner
 
     def _narrowed(self, searches: Sequence[Search]) -> Sequence[Search]:
         """The searches at a moment and in this store's scope, checked for what it must name."""
         for search in searches:
             check_length(search.text)
-        owners, now = [self._owner(search.scope) for search in searches], self._clock()
+        owners, now = [self._owner(search.scope) for search in searches], self.clock()
         return [
             (search if owner == search.scope else replace(search, scope=owner)).at(now)
             for search, owner in zip(searches, owners, strict=True)
@@ -630,20 +607,20 @@ class Store:
         self._opened.check_open()
         ready = make_ready(
             memories,
-            self._clock,
+            self.clock,
             read_events=self._event_times,
             within=self._scope,
             progress=progress,
         )
         for each in ready:
-            each.memory.scope.require(self._require_scope)
+            each.memory.scope.require(self.require_scope)
         # Only now: what is refused makes nothing.
         live = self._opened.made() if ready else self._opened.found()
         if live is not None:
             if live.collection.cloud:
                 check_fits(ready)
             live.collection.check_writable()
-            if self._require_scope or self._scope.fields():
+            if self.require_scope or self._scope.fields():
                 # Checked once more when it is written: others may write in between.
                 ready = [replace(each, guard=self._guard(each)) for each in ready]
                 guards = {each.memory.id: each.guard for each in ready if not each.is_new}
@@ -655,7 +632,7 @@ class Store:
     def _guard(self, ready: Ready) -> Scope:
         """The scope in which a row must be that a memory replaces."""
         fields = ready.memory.scope.fields()
-        required = {name: fields[name] for name in self._require_scope}
+        required = {name: fields[name] for name in self.require_scope}
         return Scope.model_validate({**required, **self._scope.fields()})
 
     if not TYPE_CHECKING:  # checkers would take any name for an attribute
@@ -689,7 +666,7 @@ class ScopedStore(Store):
     def __init__(self, store: Store, scope: Scope) -> None:
         vars(self).update(vars(store))  # it has what its store has, within the scope
         self._scope = scope
-        self._require_scope = ()  # the scope of the view names what the store requires
+        self.require_scope = ()  # the scope of the view names what the store requires
 
     @property
     def scope(self) -> Scope:

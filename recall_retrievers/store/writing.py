@@ -23,7 +23,6 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import (
     MissingMemoryError,
     RecallError,
@@ -60,15 +59,11 @@ class _Shared:
 
     Each of them has a writer of its own. Chroma would add the metadata of two writes of one row up,
     and a row index could hear of them in another order than Chroma.
-
-    Attributes:
-        changing: Held while a memory is read, changed and written again.
-        writes: How many writes have ended.
     """
 
     def __init__(self) -> None:
-        self.changing = Lock()
-        self.writes = 0
+        self.changing = Lock()  # held while a memory is read, changed and written again
+        self.writes = 0  # how many have ended
         self._writing = Lock()
 
     @contextmanager
@@ -114,10 +109,8 @@ class Writer:
     The thread ends when there was nothing to write for a while. It does not keep the process alive,
     as an embedding or a server may hang.
 
-    Args:
-        collection: The collection.
-        folder: The Chroma path; None = it is in none.
-        embedding: What makes the vectors.
+    Attributes:
+        changing: Held while a memory is read, changed and written again.
     """
 
     def __init__(
@@ -129,6 +122,7 @@ class Writer:
         self._embedding = embedding
         with _looking:
             self._shared = _shared.setdefault(str(self._chroma.id), _Shared())
+        self.changing = self._shared.changing
         self._changed = Condition()
         self._waiting: deque[_Job] = deque()
         self._alive = False  # the thread
@@ -139,15 +133,11 @@ class Writer:
     def write(
         self, rows: Sequence[Ready], vectors: NDArray[np.float32] | None = None
     ) -> Future[None]:
-        """Store some rows, at most `BATCH` of them; the future is done when they are stored.
+        """Store some rows, at most `BATCH` of them; without vectors they are embedded.
 
         Rows that are stored already as they are stay. Rows of a future that is cancelled before its
         turn are not written. When the rows of one call fail, those of the others are stored. The
         error says which rows are stored.
-
-        Args:
-            rows: The rows.
-            vectors: Their vectors; None = they are embedded.
         """
         if vectors is None:
             return self._take(_Job(rows))
@@ -161,17 +151,8 @@ class Writer:
         """Delete rows; ids that are not there are passed over."""
         return self._take(_Job(alone=partial(self._delete, ids)))
 
-    @property
-    def changing(self) -> Lock:
-        """Held while a memory is read, changed and written again."""
-        return self._shared.changing
-
     def close(self) -> bool:
-        """Finish the waiting writes, and take no more.
-
-        Returns:
-            Whether all are finished; False if a call of Chroma hangs.
-        """
+        """Finish the waiting writes, and take no more; False if a call of Chroma hangs."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -334,11 +315,6 @@ class Writer:
         """Write what is different in a row, and nothing else: another process may change the rest.
 
         Chroma has no write on a condition. A row that is gone meanwhile is not stored again.
-
-        Args:
-            ready: The row with its changes.
-            before: The row as it was read.
-            embedded: Its vector.
         """
         row_id, old, known = before[0], before[2] or {}, self._collection.candidate(before)
         reworded = known is None or index_text(known) != index_text(ready.memory)
@@ -373,22 +349,16 @@ class Writer:
                     each.drop(part)
 
     def _as_rows(self, ready: Sequence[Ready]) -> list[tuple[str, str, dict[str, Any]]]:
-        """Rows as they are written now."""
+        """Rows as they are written now; in the cloud with their words, by which it searches."""
         written = to_milliseconds(datetime.now(UTC))
-        return [
-            (
-                x.memory.id,
-                x.memory.content,
-                {**x.metadata, **self._words_of(x.memory), WRITTEN_AT: written},
-            )
-            for x in ready
-        ]
-
-    def _words_of(self, memory: Candidate) -> dict[str, Any]:
-        """The words of a row, for a collection that searches by words itself."""
-        here = self._collection.cloud and self._collection.with_words
-        vector = keyword_vector(memory) if here else None
-        return {} if vector is None else {KEYWORD_VECTOR: vector}
+        with_words = self._collection.cloud and self._collection.with_words
+        rows = []
+        for each in ready:
+            metadata: dict[str, Any] = {**each.metadata, WRITTEN_AT: written}
+            if with_words and (vector := keyword_vector(each.memory)) is not None:
+                metadata[KEYWORD_VECTOR] = vector
+            rows.append((each.memory.id, each.memory.content, metadata))
+        return rows
 
     def _indexes(self) -> Sequence[ScopedRows]:
         """The row indexes that have to know of a write, opened before it, which now begins."""
@@ -433,8 +403,7 @@ class Writer:
 
 def _stored_in(present: _Present, rows: Sequence[Ready]) -> list[str]:
     """The ids of those rows that are stored as they are."""
-    ids = (row.memory.id for row in rows if row.is_stored_as(*present.get(row.memory.id, ())))
-    return list(ids)
+    return [row.memory.id for row in rows if row.is_stored_as(*present.get(row.memory.id, ()))]
 
 
 def _joined(jobs: Sequence[_Job]) -> Iterator[list[_Job]]:

@@ -22,7 +22,7 @@ ENDS = 60.0  # seconds within which another process must have answered
 # Windows has no such server: there each process starts anew.
 _has_server = "forkserver" in multiprocessing.get_all_start_methods()
 server = multiprocessing.get_context("forkserver" if _has_server else "spawn")
-server.set_forkserver_preload(["store.killed", "store.index_crashes", "chromadb.api.rust"])
+server.set_forkserver_preload(["store.killed", "chromadb.api.rust"])
 
 
 @contextmanager

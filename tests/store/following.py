@@ -34,8 +34,8 @@ def by_words(store: RecallStore, text: str, limit: int = 5, **search: Any) -> li
     return ids(store.find([Search(text, limit, method="keyword", **search)])[0])
 
 
-def by_meaning(store: RecallStore, text: str, **search: Any) -> list[str]:
-    return ids(store.find([Search(text, 5, **search)])[0])
+def by_meaning(store: RecallStore, text: str, limit: int = 5, **search: Any) -> list[str]:
+    return ids(store.find([Search(text, limit, **search)])[0])
 
 
 def raw(store: RecallStore, port: int) -> Any:

@@ -12,12 +12,14 @@ import random
 import signal
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any, Literal
 
 import chromadb
 from store.elsewhere import server
@@ -27,9 +29,15 @@ from recall_retrievers.core.errors import StoreDamagedError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.doctor.layout import HEADER, NAMES
+from recall_retrievers.store.doctor.index_files import HEADER, NAMES
 from recall_retrievers.store.embedding.embedder import as_embedder
+from recall_retrievers.timeline import TimeRange
 
+When = Literal["at any time", "at a save", "after a write"]
+"""When a process is killed; a write is one of Chroma, of which the row index has not heard yet."""
+
+_FIRST = datetime(2024, 1, 1, 12, tzinfo=UTC)
+_SCOPES = (Scope(), Scope(user_id="ann"), Scope(user_id="bob"))
 _STARTS = 60.0  # seconds within which a process must begin its work
 _ENDS = 120.0  # and within which a look must end
 _LOOKED_AT = 60  # memories searched for through the store; every one is searched for in Chroma
@@ -105,8 +113,10 @@ def change(path: Path, diary: Diary, seed: int, real: bool) -> None:
     there = sorted(diary.stored)
     with RecallStore(path, embedding=embedding(real)) as store:
         for call in range(100_000):
-            kind = chosen.choice(["add", "add", "replace", "delete"])
-            if kind == "add" or len(there) < 20:
+            kind = chosen.choice(["add", "add", "replace", "delete", "ask"])
+            if kind == "ask":
+                store.find([Search("said1 said2", 5, method="keyword")])
+            elif kind == "add" or len(there) < 20:
                 new = [f"c{seed}-{call}-{x}" for x in range(chosen.randint(1, 30))]
                 _add(store, diary, new, call)
                 there += new
@@ -138,24 +148,32 @@ def repair(path: Path, diary: Diary, seed: int, real: bool) -> None:
 
 
 def _add(store: RecallStore, diary: Diary, ids: list[str], call: int) -> None:
-    texts = {row_id: _text(row_id, call) for row_id in ids}
+    texts = {row_id: text_of(row_id, call) for row_id in ids}
     diary.begin(*ids)
-    store.add(
-        {"id": row_id, "content": text, "scope": {"user_id": owner(row_id)}}
-        for row_id, text in texts.items()
-    )
+    add(store, texts)
     diary.did_store(texts)
 
 
-def _text(row_id: str, call: int) -> str:
+def add(store: RecallStore, texts: dict[str, str]) -> None:
+    store.add(
+        {"id": x, "content": text, "created_at": _moment(x), "user_id": _owner(x)}
+        for x, text in texts.items()
+    )
+
+
+def text_of(row_id: str, version: int) -> str:
     """A text of its own. Of hundreds that are nearly alike, Chroma's graph may lead past one."""
     chosen = random.Random(row_id)
     said = " ".join(f"said{chosen.randrange(500)}" for _ in range(4))
-    return f"word{row_id} {said} in call {call}"
+    return f"word{row_id} {said} version{version}of{row_id}"
 
 
-def owner(row_id: str) -> str:
+def _owner(row_id: str) -> str:
     return "ann" if row_id[-1] in "02468" else "bob"
+
+
+def _moment(row_id: str) -> datetime:
+    return _FIRST + timedelta(days=random.Random(row_id).randrange(700))
 
 
 # -- the kill -------------------------------------------------------------------------------------
@@ -168,17 +186,22 @@ def killed(
     seed: int,
     *,
     real: bool,
-    aimed: bool,
+    when: When,
 ) -> None:
-    """Let some work begin in a process, and kill it: at random, or while Chroma saves an index."""
+    """Let some work begin in a process, and kill it."""
     chosen = random.Random(seed)
     begun = diary.size()
-    process = server.Process(target=_work, args=(work.__name__, path, diary.path, seed, real))
+    target = _work_and_die if when == "after a write" else _work
+    process = server.Process(target=target, args=(work.__name__, path, diary.path, seed, real))
     process.start()
-    _wait_for(lambda: diary.size() > begun, process)
-    time.sleep(chosen.uniform(0, 1.2))
-    if aimed:
-        _stop_in_a_save(path, process, chosen)
+    if when == "after a write":
+        process.join(_ENDS)
+        assert process.exitcode == -signal.SIGKILL, "it ended before it was killed"
+    else:
+        _wait_for(lambda: diary.size() > begun, process)
+        time.sleep(chosen.uniform(0, 1.2))
+        if when == "at a save":
+            _stop_in_a_save(path, process, chosen)
     process.kill()
     process.join()
     diary.read()
@@ -232,6 +255,26 @@ def _work(name: str, path: Path, diary: Path, seed: int, real: bool) -> None:
     globals()[name](path, Diary(diary), seed, real)
 
 
+def _work_and_die(name: str, path: Path, diary: Path, seed: int, real: bool) -> None:
+    """Work until Chroma has written, and before the store hears of it."""
+    left = random.Random(seed).randrange(25)
+
+    def deadly(method: Callable[..., Any]) -> Callable[..., Any]:
+        def write(*arguments: Any, **named: Any) -> Any:
+            nonlocal left
+            result = method(*arguments, **named)
+            left -= 1
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
+
+        return write
+
+    for method in ("upsert", "update", "delete"):
+        setattr(chromadb.Collection, method, deadly(getattr(chromadb.Collection, method)))
+    _work(name, path, diary, seed, real)
+
+
 def _wait_for(happened: Callable[[], bool], process: BaseProcess) -> None:
     end = time.monotonic() + _STARTS
     while not happened():
@@ -272,44 +315,61 @@ def _index_folders(path: Path) -> list[Path]:
 # -- the look -------------------------------------------------------------------------------------
 
 
-def what_is_left(path: Path, diary: Diary, seed: int, *, real: bool) -> str:
+def said_by(look: Callable[..., str], *given: object) -> str:
+    """What a look at a path says that is taken in another process."""
+    ours, theirs = server.Pipe()
+    process = server.Process(target=_answer, args=(theirs, look, *given))
+    process.start()
+    theirs.close()
+    try:
+        return str(ours.recv()) if ours.poll(_ENDS) else "it took too long"
+    except EOFError:
+        return "it crashed"
+    finally:
+        process.kill()
+        process.join()
+
+
+def _answer(pipe: Connection, look: Callable[..., str], *given: object) -> None:
+    try:
+        pipe.send(look(*given))
+    except Exception as error:  # noqa: BLE001 - the test says what it was
+        pipe.send(f"{type(error).__name__}: {error}")
+
+
+def what_is_left(path: Path, diary_path: Path, seed: int, real: bool) -> str:
     """Open a path, repair it if it asks for that, and check all that was acknowledged.
 
     Returns:
         How it went: "opened" or "repaired".
     """
-    ours, theirs = server.Pipe()
-    process = server.Process(target=_look, args=(theirs, path, diary.path, seed, real))
-    process.start()
-    theirs.close()
-    outcome = "crashed"
-    if ours.poll(_ENDS):
-        with suppress(EOFError):  # it crashed, and takes its end of the pipe with it
-            outcome = ours.recv()
-    process.kill()
-    process.join()
-    return outcome
-
-
-def _look(answer: object, path: Path, diary_path: Path, seed: int, real: bool) -> None:
+    diary = Diary(diary_path)
+    diary.read()
+    outcome = "opened"
     try:
-        diary = Diary(diary_path)
-        diary.read()
-        outcome = "opened"
-        try:
-            store = RecallStore(path, embedding=embedding(real))
-        except StoreDamagedError as error:
-            if "recall repair" not in str(error):
-                raise
-            RecallStore.repair(path, embedding=embedding(real))
-            store = RecallStore(path, embedding=embedding(real))
-            outcome = "repaired"
-        with store:
-            wrong = list(_wrong(store, path, diary, seed, real))
-        answer.send("; ".join(wrong) or outcome)
-    except BaseException as error:
-        answer.send(f"{type(error).__name__}: {error}")
-        raise
+        store = RecallStore(path, embedding=embedding(real))
+    except StoreDamagedError as error:
+        if "recall repair" not in str(error):
+            raise
+        RecallStore.repair(path, embedding=embedding(real))
+        store = RecallStore(path, embedding=embedding(real))
+        outcome = "repaired"
+    with store:
+        return "; ".join(_wrong(store, path, diary, seed, real)) or outcome
+
+
+def look(path: Path, texts: dict[str, str], gone: set[str]) -> str:
+    """What is wrong with a path; what was mended stays so, and is written to."""
+    found: list[str] = []
+    for _ in range(2):
+        with RecallStore(path, embedding=embedding(False)) as store:
+            there = {each.id: each.content for each in store.memories()}
+            found += [] if there.items() >= texts.items() else ["some are not there as stored"]
+            found += ["some that were deleted are there"] if there.keys() & gone else []
+            found += wrongly_found(store, there, gone)
+            texts = texts | {"new": text_of("new", 3)}
+            add(store, {"new": texts["new"]})
+    return "; ".join(found)
 
 
 def _wrong(store: RecallStore, path: Path, diary: Diary, seed: int, real: bool) -> Iterator[str]:
@@ -333,27 +393,37 @@ def _wrong(store: RecallStore, path: Path, diary: Diary, seed: int, real: bool) 
     ]
     if lost:
         yield f"by meaning {len(lost)} of {len(there)} lost"
-    most = _LOOKED_AT_REAL if real else _LOOKED_AT
-    for row_id in random.Random(seed).sample(sorted(known), min(most, len(known))):
-        yield from _wrongly_found(store, row_id, known[row_id])
+    most, chosen = _LOOKED_AT_REAL if real else _LOOKED_AT, random.Random(seed)
+    some = chosen.sample(sorted(known), min(most, len(known)))
+    gone = sorted(diary.deleted - diary.open)
+    yield from wrongly_found(
+        store, {x: known[x] for x in some}, chosen.sample(gone, min(most, len(gone)))
+    )
 
 
-def _wrongly_found(store: RecallStore, row_id: str, text: str) -> Iterator[str]:
-    other = "bob" if owner(row_id) == "ann" else "ann"
-    for method in ("keyword", "semantic"):
-        found, foreign = store.find(
-            [
-                Search(text, 3, method=method),
-                Search(text, 3, method=method, scope=Scope(user_id=other)),
-            ]
-        )
-        ids = [each.id for each in found]
-        if row_id not in ids:
-            yield f"{row_id} not found by {method}"
-        if len(set(ids)) != len(ids):
-            yield f"{row_id} found twice"
-        if any(each.memory.scope.user_id != other for each in foreign):
-            yield f"{row_id} found by somebody else"
+def wrongly_found(store: RecallStore, texts: dict[str, str], gone: Iterable[str]) -> Iterator[str]:
+    """What is not found by its text, in its scope and at its time; or is, and should not be."""
+    searches: list[tuple[str, Search]] = []
+    for x, text in texts.items():
+        day = _moment(x).replace(hour=0)
+        within = (TimeRange(day, day + timedelta(days=1), "day"),)
+        for method in ("keyword", "semantic"):
+            searches.append((x, Search(text, 3, within=within, method=method)))
+            searches += [(x, Search(text, 3, each, method=method)) for each in _SCOPES]
+    answers = store.find([search for _, search in searches])
+    for (x, search), hits in zip(searches, answers, strict=True):
+        found = {each.id: each.memory for each in hits}
+        if len(found) < len(hits) or not all(
+            map(search.scope.holds, (y.scope for y in found.values()))
+        ):
+            yield f"{x}: found {[each.id for each in hits]} by {search}"
+        if search.scope.user_id in (None, _owner(x)) and (
+            x not in found or found[x].content != texts[x]
+        ):
+            yield f"{x} not found by {search}"
+    for x in gone:
+        if x in [each.id for each in store.find([Search(f"word{x}", 3, method="keyword")])[0]]:
+            yield f"{x} was deleted and is found"
 
 
 def _missed_by_chroma(path: Path, texts: dict[str, str], real: bool) -> list[str]:

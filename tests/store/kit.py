@@ -49,6 +49,16 @@ class SmallEmbedding:
         return self.embed_query(text)
 
 
+class Counting(SmallEmbedding):
+    """Counts the texts that it embeds to be stored."""
+
+    embedded = 0
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.embedded += len(texts)
+        return super().embed_documents(texts)
+
+
 def similarities(
     question: str, texts: Sequence[str], embedding: SmallEmbedding
 ) -> NDArray[np.float64]:

@@ -93,19 +93,3 @@ def test_words_of_a_turn_that_is_gone_or_replaced_find_nothing(words: Any) -> No
 
         store.delete(["t4"])
         assert scores(store, "ginger") == {}
-
-
-def test_many_turns_that_come_one_by_one_are_found_by_their_words(
-    words: Any, tmp_path: Path
-) -> None:
-    said = [{"id": f"t{n}", "name": "AB"[n % 2], "content": f"word{n}"} for n in range(12)]
-    with RecallStore(tmp_path, embedding=words) as store:
-        last = ""
-        for n, turn in enumerate(said):
-            now = f"2024-03-12T15:20:{n:02}Z"
-            [last] = store.add_conversation([turn], created_at=now, turn_before=last)
-            found = scores(store, f"word{n - 2}").keys()
-            assert found == {f"t{x}" for x in range(max(0, n - 3), n + 1) if n > 1}
-    with RecallStore(tmp_path, embedding=words) as store:
-        for n in range(3, 9):
-            assert list(scores(store, f"word{n}"))[:2] == [f"t{n}", f"t{n + 1}"]

@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,19 +46,6 @@ def test_a_turn_is_found_by_what_was_said_before_it_and_returned_alone(words: An
     assert [each.created_at for each in turns] == [
         datetime(2024, 3, 12, 15, 20, 0, 1000 * place, tzinfo=UTC) for place in range(3)
     ]
-
-
-def test_what_was_said_before_outlives_a_restart(words: Any, tmp_path: Path) -> None:
-    with RecallStore(tmp_path / "kept", embedding=words) as store:
-        _, told, _ = store.add_conversation(PETS, created_at=WHEN)
-    with RecallStore(tmp_path / "kept", embedding=words) as store:
-        assert told in [each.id for each in keyword(store, "pets at home")]
-
-
-def test_a_plain_add_joins_nothing(words: Any) -> None:
-    with RecallStore(embedding=words) as store:
-        store.add([Memory(content=each["content"], created_at=WHEN) for each in PETS[1:3]])
-        assert len(keyword(store, "pets at home")) == 1
 
 
 @pytest.mark.parametrize("created_at", [WHEN, None])

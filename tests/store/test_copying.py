@@ -7,7 +7,7 @@ import pytest
 from cloud_stand_in import CloudStandIn
 from store.kit import SmallEmbedding, best, ids
 
-from recall_retrievers.core.errors import EmbeddingMismatchError, MemoryFormatError, StoreError
+from recall_retrievers.core.errors import MemoryFormatError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
@@ -114,12 +114,3 @@ def test_rows_of_others_become_memories(tmp_path: Path, chroma: chromadb.ClientA
         assert hit.memory.scope.user_id == "ann"
         assert [each.grain for each in hit.memory.events] == ["day"]
     chroma.delete_collection("theirs")
-
-
-def test_another_model_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
-    with (
-        RecallStore(embedding=SmallEmbedding()) as store,
-        RecallStore(tmp_path, embedding=SmallEmbedding(model_name="other")) as other,
-        pytest.raises(EmbeddingMismatchError, match=r"store.reembed\(embedding, name="),
-    ):
-        store.copy_to(other)

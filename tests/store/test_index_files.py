@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from recall_retrievers.store.doctor.index_files import (
     DamagedIndexError,
+    Layout,
     check_files,
     readable_vectors,
 )
-from recall_retrievers.store.doctor.layout import Layout
 
 LAYOUT = Layout(dimension=16, neighbours=16, normalised=True)
 

@@ -17,7 +17,8 @@ import chromadb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store.kit import SmallEmbedding, ids
+from store.following import by_meaning, by_words
+from store.kit import SmallEmbedding
 from store.test_where import ROWS, filters, holds
 
 from recall_retrievers.core.candidate import Candidate
@@ -32,14 +33,6 @@ from recall_retrievers.store.rows.table import Table
 
 SMALL = SmallEmbedding(16)
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
-
-
-def by_words(store: RecallStore, text: str, limit: int = 5, **search: Any) -> list[str]:
-    return ids(store.find([Search(text, limit, method="keyword", **search)])[0])
-
-
-def by_meaning(store: RecallStore, text: str, limit: int = 5, **search: Any) -> list[str]:
-    return ids(store.find([Search(text, limit, **search)])[0])
 
 
 @pytest.fixture
@@ -324,8 +317,9 @@ def test_while_many_rows_are_read_a_question_is_answered_by_meaning_and_says_so(
 
 @pytest.fixture(scope="module")
 def filled() -> Table:
-    rows = Table(lambda row: Candidate(content=str(row[1])))
-    rows.put([(str(place), "tea", row) for place, row in enumerate(ROWS)])
+    rows = Table(lambda _: None)
+    tea = [Candidate(content="tea")] * len(ROWS)
+    rows.put([(str(place), "tea", row) for place, row in enumerate(ROWS)], tea)
     return rows
 
 
@@ -372,7 +366,7 @@ def test_on_a_full_disk_the_row_index_goes_on_in_memory(
         assert by_words(store, "word7") == ["m7"]
         [shared] = [rows for key, rows in scoped_rows._open.items() if key[0] == str(tmp_path)]
         with shared.using(Scope()) as index:
-            index.table._data._writer.execute("PRAGMA max_page_count = 1")  # it may not grow
+            index.table.data._writer.execute("PRAGMA max_page_count = 1")  # it may not grow
         add(store, 200)
         for name in ("7", "207"):
             assert by_words(store, f"word{name}") == [f"m{name}"]

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import chromadb
 import pytest
 
 from recall_retrievers.core.memory import Memory
@@ -76,13 +75,6 @@ def test_a_long_question_is_searched_for_its_rare_words(store: RecallStore) -> N
     assert "tea" in found(store, f"{talk} green tea")
 
 
-def test_what_shares_a_word_has_a_score(store: RecallStore) -> None:
-    [hits] = store.find([Search("dentist", 5, method="keyword")])
-
-    assert hits
-    assert all(hit.score > 0 for hit in hits)
-
-
 @pytest.mark.usefixtures("each_way")
 def test_scope_filter_and_window_hold_for_words_too(store: RecallStore) -> None:
     assert found(store, "dentist", scope=Scope(user_id="bob")) == ["fear"]
@@ -140,19 +132,6 @@ def test_an_event_is_found_in_its_time(store: RecallStore) -> None:
     assert found(store, "dentist", within=(MARCH,)) == ["fear", "visit"]
 
 
-def test_what_is_added_replaced_and_deleted_is_followed(store: RecallStore) -> None:
-    assert found(store, "bicycle") == []
-
-    store.add([Memory(id="new", content="A red bicycle.")])
-    assert found(store, "bicycle") == ["new"]
-
-    store.add([Memory(id="new", content="A red car.")])
-    assert (found(store, "bicycle"), found(store, "car")) == ([], ["new"])
-
-    store.delete(["new"])
-    assert found(store, "car") == []
-
-
 def test_writes_and_other_questions_do_not_wait_for_a_search_by_words(
     store: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,59 +185,6 @@ def test_many_changes_before_a_search_are_all_found(words: Any) -> None:
             ["m700"],
             ["m1499"],
         ]
-
-
-def test_a_restart_loses_no_word(tmp_path: Path, words: Any) -> None:
-    with RecallStore(tmp_path, embedding=words) as store:
-        store.add([Memory(id="a", content="The dentist called.")])
-    with RecallStore(tmp_path, embedding=words) as store:
-        assert found(store, "dentist") == ["a"]
-
-
-def test_what_another_store_writes_is_seen(words: Any, collection_name: str) -> None:
-    client = chromadb.EphemeralClient()
-    ours, theirs = (RecallStore(client, collection_name, embedding=words) for _ in range(2))
-    theirs.add([Memory(id="a", content="The dentist called."), Memory(id="b", content="Tea.")])
-    assert found(ours, "dentist") == ["a"]
-
-    theirs.add([Memory(id="c", content="A dentist again.")])
-    assert sorted(found(ours, "dentist")) == ["a", "c"]
-
-    theirs.delete(["a"])
-    assert found(ours, "dentist") == ["c"]
-
-    # One gone and one come: the number is the same as before.
-    theirs.delete(["c"])
-    theirs.add([Memory(id="d", content="The bicycle is red.")])
-    assert (found(ours, "dentist"), found(ours, "bicycle")) == ([], ["d"])
-
-    theirs.add([Memory(id="b", content="The dentist drinks tea.")])
-    assert found(ours, "dentist") == ["b"]
-
-
-def test_a_collection_of_others_is_searched_by_words(words: Any, collection_name: str) -> None:
-    collection = chromadb.EphemeralClient().get_or_create_collection(collection_name)
-    texts = ["The dentist called.", "Green tea."]
-    collection.add(ids=["a", "b"], documents=texts, embeddings=words.embed_documents(texts))
-
-    with RecallStore(collection, embedding=words) as store:
-        assert found(store, "dentist") == ["a"]
-
-
-def test_more_than_a_page_of_rows_is_indexed(words: Any) -> None:
-    with RecallStore(embedding=words) as store:
-        store.add([Memory(id=f"{n:03}", content=f"memory number{n}") for n in range(600)])
-
-        assert found(store, "number599") == ["599"]
-        assert len(found(store, "memory", limit=400)) == 400
-
-
-def test_the_default_search_joins_words_and_meaning(store: RecallStore) -> None:
-    by_meaning, by_words = store.find(
-        [Search("dentist", 5), Search("dentist", 5, method="keyword")]
-    )
-
-    assert {memory.id for memory in by_words} <= {memory.id for memory in by_meaning}
 
 
 MANY = 700

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 from store.killed import (
     Diary,
+    When,
     change,
     killed,
     load,
@@ -21,6 +22,7 @@ from store.killed import (
     read_beside,
     reopen,
     repair,
+    said_by,
     what_is_left,
 )
 
@@ -28,31 +30,23 @@ KILLS = int(os.environ.get("RECALL_KILLS", "3"))
 
 
 class Kind(NamedTuple):
-    """What is killed, and when.
-
-    Attributes:
-        work: What the process does.
-        saved_each: After how many rows Chroma saves its index.
-        share: The share of all kills.
-        aimed: Killed while Chroma saves, not at random.
-        real: With the embedding default.
-    """
-
     work: Callable[[Path, Diary, int, bool], None]
-    saved_each: int
-    share: float
-    aimed: bool = False
-    real: bool = False
+    saved_each: int  # after so many rows Chroma saves its index
+    share: float  # of all kills
+    when: When = "at any time"
+    real: bool = False  # with the embedding default
+    turns: int = 1  # how often one path is worked on and killed
 
 
 KINDS = {
-    "load-at-a-save": Kind(load, 300, 0.25, aimed=True),
+    "load-at-a-save": Kind(load, 300, 0.25, "at a save"),
     "load-anywhere": Kind(load, 1_000, 0.1),
-    "changes-at-a-save": Kind(change, 100, 0.25, aimed=True),
-    "changes-anywhere": Kind(change, 100, 0.1),
+    "changes-at-a-save": Kind(change, 100, 0.25, "at a save"),
+    "changes-anywhere": Kind(change, 100, 0.1, turns=2),
+    "changes-after-a-write": Kind(change, 50, 0.3, "after a write", turns=3),
     "opening": Kind(reopen, 100, 0.1),
     "repair": Kind(repair, 250, 0.1),
-    "with-the-embedding-default": Kind(load, 40, 0.1, aimed=True, real=True),
+    "with-the-embedding-default": Kind(load, 40, 0.1, "at a save", real=True),
 }
 
 
@@ -65,8 +59,10 @@ def test_nothing_acknowledged_is_lost(tmp_path: Path, kind: Kind) -> None:
         new_store(path, kind.saved_each)
         with read_beside(path):
             if kind.work is repair:
-                killed(load, path, diary, seed, real=kind.real, aimed=True)
-            killed(kind.work, path, diary, seed, real=kind.real, aimed=kind.aimed)
-            outcomes[what_is_left(path, diary, seed, real=kind.real)] += 1
+                killed(load, path, diary, seed, real=kind.real, when="at a save")
+            for turn in range(kind.turns):
+                number = 1000 * turn + seed
+                killed(kind.work, path, diary, number, real=kind.real, when=kind.when)
+                outcomes[said_by(what_is_left, path, diary.path, number, kind.real)] += 1
     print(f"{outcomes.total()} kills: {dict(outcomes)}")  # noqa: T201 - the counts are the result
     assert set(outcomes) <= {"opened", "repaired"}, outcomes

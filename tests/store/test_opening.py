@@ -145,15 +145,6 @@ class TestOpening:
         assert collection.count() == 2
         chroma.delete_collection(collection_name)
 
-    def test_a_server_client_that_is_handed_in_stays_open(
-        self, server_port: int, collection_name: str, small: SmallEmbedding
-    ) -> None:
-        client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
-        with RecallStore(client, collection_name, embedding=small) as store:
-            store.add(["tea"])
-        assert client.get_collection(collection_name, embedding_function=None).count() == 1
-        client.delete_collection(collection_name)
-
     def test_closing_leaves_the_memory_of_others_alone(
         self, chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
     ) -> None:
@@ -254,32 +245,9 @@ class TestAnotherModel:
         with pytest.raises(EmbeddingMismatchError, match=re.escape("vectors of 'small'")):
             RecallStore(filled, embedding=SmallEmbedding(model_name="large"))
 
-    def test_the_default_model_is_another_one(self, filled: Path) -> None:
-        with pytest.raises(EmbeddingMismatchError, match="all-MiniLM-L6-v2"):
-            RecallStore(filled)
-
     def test_other_dimensions_are_refused_for_reading_and_writing(self, filled: Path) -> None:
         with RecallStore(filled, embedding=SmallEmbedding(32)) as store:
             for use in (lambda: best(store, "tea"), lambda: store.add(["train"])):
                 with pytest.raises(EmbeddingMismatchError, match=r"of 64 numbers.*makes 32"):
                     use()
             assert store.count() == 1
-
-    def test_dimensions_are_remembered_beside_the_model(self, filled: Path) -> None:
-        client = chromadb.PersistentClient(str(filled))
-        metadata = client.get_collection("memories", embedding_function=None).metadata
-        client.close()
-        assert metadata["embedding_model"] == "small"
-        assert metadata["embedding_dimension"] == 64
-
-    def test_an_embedding_that_fails_stores_nothing_of_its_batch(
-        self, in_memory: RecallStore
-    ) -> None:
-        class Broken(SmallEmbedding):
-            def embed_documents(self, texts: list[str]) -> list[list[float]]:
-                return [[float("nan")] * 64 for _ in texts]
-
-        with RecallStore(embedding=Broken()) as store:
-            with pytest.raises(StoreError, match="NaN"):
-                store.add(["tea"])
-            assert store.count() == 0

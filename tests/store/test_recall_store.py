@@ -124,13 +124,6 @@ class TestEverywhere:
         assert store.add([]) == []
         store.delete([])
 
-    def test_hundreds_are_written_and_read(self, store: RecallStore) -> None:
-        made = store.add(f"word{number}" for number in range(620))
-        assert store.count() == len(set(made)) == 620
-        assert contents(store.get(made[::-1]))[:2] == ["word619", "word618"]
-        store.delete(made[10:])
-        assert store.count() == 10
-
     async def test_async_does_the_same(self, store: RecallStore) -> None:
         made = await store.aadd(["tea", "train"])
         searches = [Search("train", 2), Search("tea", 1)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import chromadb
 import pytest
-from store.kit import SmallEmbedding, best, ids, python_process
+from store.kit import Counting, SmallEmbedding, best, ids, python_process
 
 from recall_retrievers.core.errors import EmbeddingMismatchError, StoreError
 from recall_retrievers.core.memory import Memory
@@ -44,14 +44,6 @@ RecallStore(sys.argv[1], embedding=SmallEmbedding()).reembed(
 """
 
 
-class Counts(SmallEmbedding):
-    embedded = 0
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        self.embedded += len(texts)
-        return super().embed_documents(texts)
-
-
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
     with RecallStore(tmp_path / "here", embedding=SmallEmbedding()) as store:
@@ -63,7 +55,7 @@ def test_after_a_kill_it_goes_on_where_it_ended(filled: Path) -> None:
     killed = python_process(KILLED, str(filled))
     assert killed.wait(120) == -9
 
-    other = Counts(32, "other")
+    other = Counting(32, "other")
     with RecallStore(filled, embedding=SmallEmbedding()) as store:
         expected = list(store.memories())
         with store.reembed(other, name="second") as new:

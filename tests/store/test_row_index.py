@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,31 +17,11 @@ from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store import RecallStore, writing
+from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.token_vectors import unit
-from recall_retrievers.store.rows import follower, row_index
+from recall_retrievers.store.rows import row_index
 from recall_retrievers.store.rows.scoped_rows import indexes_of
-from recall_retrievers.store.rows.vectors import Vectors
-
-
-@pytest.fixture
-def another_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stores pass on no writes, as those of two processes cannot; every question looks."""
-    monkeypatch.setattr(writing, "indexes_of", lambda *_: [])
-    monkeypatch.setattr(follower, "POLL_S", 0.0)
-
-
-@pytest.fixture
-def two(server_port: int, collection_name: str) -> Iterator[tuple[RecallStore, RecallStore]]:
-    """Two stores on one collection of a server."""
-    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
-    small = SmallEmbedding()
-    with (
-        RecallStore(client, collection_name, embedding=small) as ours,
-        RecallStore(client, collection_name, embedding=small) as theirs,
-    ):
-        yield ours, theirs
-    client.delete_collection(collection_name)
+from recall_retrievers.store.rows.vectors import Cache, Vectors
 
 
 def both_ways(store: RecallStore, text: str, **search: Any) -> list[list[str]]:
@@ -51,7 +30,7 @@ def both_ways(store: RecallStore, text: str, **search: Any) -> list[list[str]]:
 
 
 def test_what_another_process_adds_replaces_and_deletes_is_seen_soon(
-    two: tuple[RecallStore, RecallStore], another_process: None
+    two: tuple[RecallStore, RecallStore], no_pause: None
 ) -> None:
     ours, theirs = two
     ann, bob = Scope(user_id="ann"), Scope(user_id="bob")
@@ -70,7 +49,7 @@ def test_what_another_process_adds_replaces_and_deletes_is_seen_soon(
 
 
 def test_a_replaced_vector_is_not_compared_any_more(
-    two: tuple[RecallStore, RecallStore], another_process: None
+    two: tuple[RecallStore, RecallStore], no_pause: None
 ) -> None:
     ours, theirs = two
     ours.add([Memory(id="a", content="tea"), Memory(id="b", content="tea bread")])
@@ -162,3 +141,12 @@ def test_a_collection_that_was_adopted_is_opened_again_in_this_process(tmp_path:
     for text in ("tea", "milk"):
         with RecallStore(tmp_path, embedding=SmallEmbedding()) as store:
             assert text in contents(best(store, text, method="keyword"))[0]
+
+
+def test_an_owner_that_goes_gives_its_room_back() -> None:
+    ann, bob = object(), object()
+    cache = Cache(1500)
+    assert cache.take(ann, 1000)
+    assert not cache.take(bob, 1000)
+    cache.clear(ann)
+    assert cache.take(bob, 1000)

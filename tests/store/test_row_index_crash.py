@@ -1,9 +1,7 @@
-"""No file is believed when it should not be: not after a kill, not when it is damaged.
+"""No file is believed when it should not be: `make test` damages a few, `make test-kills` many.
 
-`make test` kills a few processes and damages a few files; `make test-kills` two hundred of either.
-Damaged files keep their time, and their size where the damage lets them.
-Half of the kills come right after Chroma has written, before the row index knows of it; the others
-come at any time. All work is done in other processes: a crash of one fails the test.
+Damaged files keep their time, and their size where the damage lets them. Another process looks at
+them: if it crashes, the test fails.
 """
 
 from __future__ import annotations
@@ -11,23 +9,12 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import signal
-import time
+from functools import partial
 from pathlib import Path
 
 import chromadb
 import pytest
-from store.elsewhere import server
-from store.index_crashes import (
-    ENDS,
-    Texts,
-    add,
-    look_and_work,
-    seen,
-    text_of,
-    wrong,
-)
-from store.kit import SmallEmbedding
+from store.killed import add, embedding, look, new_store, said_by, text_of, wrongly_found
 
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
@@ -35,37 +22,10 @@ from recall_retrievers.store import RecallStore
 KILLS = int(os.environ.get("RECALL_KILLS", "3"))
 ROWS = 40
 
-# -- kills ----------------------------------------------------------------------------------------
+Texts = dict[str, str]
 
 
-def empty_store(path: Path) -> None:
-    """A path whose index Chroma saves often."""
-    client = chromadb.PersistentClient(str(path))
-    settings = {"hnsw": {"space": "cosine", "ef_search": 400, "sync_threshold": 50}}
-    client.create_collection("memories", configuration=settings, embedding_function=None)
-    client.close()
-
-
-@pytest.mark.slow
-def test_what_was_acknowledged_is_found_after_a_kill(tmp_path: Path) -> None:
-    for seed in range(KILLS):
-        path, diary = tmp_path / f"memories-{seed // 20}", tmp_path / f"diary-{seed // 20}"
-        if seed % 20 == 0:
-            empty_store(path)
-        ours, theirs = server.Pipe()
-        process = server.Process(target=look_and_work, args=(theirs, path, diary, seed))
-        process.start()
-        theirs.close()
-        assert ours.poll(ENDS), "the look took too long"
-        assert ours.recv() == "", f"after {seed} kills"
-        if seed % 2 == 0:
-            time.sleep(random.Random(seed).uniform(0, 0.4))
-            process.kill()
-        process.join(ENDS)
-        assert process.exitcode == -signal.SIGKILL, "it ended before it was killed"
-
-
-# -- damage ---------------------------------------------------------------------------------------
+seen = partial(said_by, look)
 
 
 def truncated(file: Path, chosen: random.Random, _: Path) -> None:
@@ -126,20 +86,20 @@ def files_of(index: Path) -> list[Path]:
 def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Texts, set[str]]:
     """A path that was closed well, its index of an earlier time, and what it must hold."""
     path = tmp_path_factory.mktemp("index") / "memories"
-    empty_store(path)
+    new_store(path, 50)
     texts = {f"m{x}": text_of(f"m{x}", 0) for x in range(ROWS)}
     newer = {f"m{x}": text_of(f"m{x}", 1) for x in range(ROWS // 2, ROWS + 20)}
     gone = {f"m{x}" for x in range(0, ROWS, 7)}
-    with RecallStore(path, embedding=SmallEmbedding()) as store:
+    with RecallStore(path, embedding=embedding(False)) as store:
         add(store, texts)
-        store.find([Search("common1", 5, method="keyword")])
+        store.find([Search("said1", 5, method="keyword")])
     older = path.parent / "older"
     shutil.copytree(index_of(path), older)
-    with RecallStore(path, embedding=SmallEmbedding()) as store:
+    with RecallStore(path, embedding=embedding(False)) as store:
         add(store, newer)
         store.delete(sorted(gone))
         wanted = {x: text for x, text in (texts | newer).items() if x not in gone}
-        assert not list(wrong(store, wanted, gone))
+        assert not list(wrongly_found(store, wanted, gone))
     return path, older, wanted, gone
 
 
@@ -174,7 +134,7 @@ def test_a_file_that_was_damaged_after_a_proper_close_is_noticed(
         if of_chroma and changed:
             assert found.startswith("StoreDamagedError")
             assert "recall repair" in found
-            RecallStore.repair(copied, embedding=SmallEmbedding())
+            RecallStore.repair(copied, embedding=embedding(False))
             found = seen(copied, texts, gone)
         if found:
             wrongs[f"{name} {damage.__name__}"] = found[:200]
@@ -186,7 +146,7 @@ def test_a_whole_index_of_another_time_or_place_is_not_believed(
     stored: tuple[Path, Path, Texts, set[str]], tmp_path: Path
 ) -> None:
     path, older, texts, gone = stored
-    with RecallStore(tmp_path / "other", embedding=SmallEmbedding()) as store:
+    with RecallStore(tmp_path / "other", embedding=embedding(False)) as store:
         add(store, {f"o{x}": text_of(f"o{x}", 0) for x in range(ROWS)})
     for place, index in enumerate((older, index_of(tmp_path / "other"))):
         copied = shutil.copytree(path, tmp_path / f"copy{place}")
@@ -196,7 +156,7 @@ def test_a_whole_index_of_another_time_or_place_is_not_believed(
         assert seen(copied, texts, gone) == ""
 
     restored = shutil.copytree(path, tmp_path / "restored")
-    with RecallStore(restored, embedding=SmallEmbedding()) as store:
+    with RecallStore(restored, embedding=embedding(False)) as store:
         add(store, {"later": text_of("later", 0)})
         store.delete(list(texts)[:5])
     newest = shutil.copytree(index_of(restored), tmp_path / "newest")

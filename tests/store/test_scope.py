@@ -86,30 +86,3 @@ def test_everything_in_the_scope_is_found(shared: RecallStore) -> None:
         ]
         found = shared.find([Search("tea", limit=1000, scope=scope)])[0]
         assert {each.id for each in found} == {each.id for each in inside}
-
-
-@pytest.mark.parametrize(
-    "widening",
-    [
-        {"$or": [{"user_id": "ann"}, {"user_id": "bob"}]},
-        {"$or": [{"user_id": {"$ne": "nobody"}}, {}]},
-        {"user_id": {"$in": ["ann", "bob"]}},
-        {"$and": [{"$or": [{"user_id": "bob"}, {"stars": {"$gte": 0}}]}]},
-    ],
-    ids=str,
-)
-def test_a_filter_that_names_another_person_does_not_show_them(
-    shared: RecallStore, widening: dict[str, Any]
-) -> None:
-    search = Search("tea", limit=1000, scope=Scope(user_id="ann"), filter=widening)
-    found = shared.find([search])[0]
-    assert found
-    assert {each.memory.scope.user_id for each in found} == {"ann"}
-
-
-def test_several_searches_of_one_call_keep_their_own_scopes(shared: RecallStore) -> None:
-    people = ["ann", "bob", "安"]
-    answers = shared.find([Search("tea", 50, Scope(user_id=name)) for name in people])
-    assert [{each.memory.scope.user_id for each in found} for found in answers] == [
-        {name} for name in people
-    ]

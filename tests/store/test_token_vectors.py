@@ -63,10 +63,6 @@ def test_two_bits_keep_the_cosines() -> None:
     assert np.abs(back @ rows.T - 0.88 * rows @ rows.T).max() < 0.13
 
 
-def test_a_text_without_tokens_has_none() -> None:
-    assert coded(TokenVectors([], np.empty((0, 0), dtype=np.float32))) == b""
-
-
 def test_a_memory_is_as_near_as_its_best_words_are_and_rare_words_count_more() -> None:
     with opened(**TEXTS, bus="the red bus") as store:
         near = measured(store)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from store.following import held
-from store.kit import NOON, SmallEmbedding, best, ids
+from store.kit import NOON, Counting, SmallEmbedding, best, ids
 from tables import table
 
 from recall_retrievers.core.errors import (
@@ -32,16 +32,6 @@ TEA: dict[str, Any] = {
     "metadata": {"cups": 2, "tags": ["hot", "green"]},
     "quality": 0.5,
 }
-
-
-class Counting(SmallEmbedding):
-    """An embedding that counts the texts that it embeds."""
-
-    embedded = 0
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        self.embedded += len(texts)
-        return super().embed_documents(texts)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tables import table
 from recall_retrievers.core.errors import FilterError
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.where import filter_where
+from recall_retrievers.store.chroma.where import filter_where, fulfils
 
 MISSING = object()
 SCALARS: list[Any] = [-2, -1, 0, 1, 2, -1.5, -0.5, -1.0, 0.5, 1.0, 1.5, "x", "1", True, False]
@@ -221,3 +221,39 @@ def test_the_filter_given_is_left_as_it_was() -> None:
     before = repr(given_filter)
     filter_where(given_filter)
     assert repr(given_filter) == before
+
+
+# -- the same looked at here ----------------------------------------------------------------------
+
+
+@settings(max_examples=50)
+@given(given_filter=filters)
+def test_a_filter_is_looked_at_here_as_by_chroma(
+    given_filter: dict[str, Any],
+) -> None:
+    where = filter_where(given_filter)
+
+    assert [fulfils(where, "", row) for row in ROWS] == [holds(given_filter, row) for row in ROWS]
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ({"$contains": "tea"}, True),
+        ({"$not_contains": "tea"}, False),
+        ({"$contains": "Tea"}, False),
+        ({"$contains": "tea", "$not_contains": "milk"}, False),
+    ],
+    ids=str,
+)
+def test_a_text_is_looked_at_here_as_by_chroma(condition: Any, found: bool) -> None:
+    where = filter_where({"#document": condition})
+
+    assert fulfils(where, "green tea with milk", {}) is found
+
+
+def test_values_that_no_collection_keeps_are_equal_to_nothing() -> None:
+    for odd in (None, {"deep": 1}, object()):
+        assert not fulfils(filter_where({"a": 1}), "", {"a": odd})
+        assert not fulfils(filter_where({"a": {"$lt": 1}}), "", {"a": odd})
+        assert fulfils(filter_where({"a": {"$ne": 1}}), "", {"a": odd})

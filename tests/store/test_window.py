@@ -20,6 +20,7 @@ WORDS = ["tea", "dentist", "street", "garden", "train", "letter", "music", "rive
 EMBEDDING = SmallEmbedding()
 QUESTION = "dentist tea garden"
 FIRST, LAST = datetime(1962, 1, 1, tzinfo=UTC), datetime(2031, 1, 1, tzinfo=UTC)
+HOUR = TimeRange(FIRST, FIRST + timedelta(hours=1), "hour")
 
 
 def _memories() -> list[Memory]:
@@ -115,16 +116,12 @@ def test_a_search_finds_exactly_what_lies_within_best_first(filled: RecallStore)
         limit=st.sampled_from([1, 3, 10, 50, 500]),
     )
     @example(within=(TimeRange(None, None, "day"),), limit=500)
+    @example(within=(TimeRange(None, None, "day"), HOUR), limit=500)
     @settings(max_examples=60)
     def holds(within: tuple[TimeRange, ...], limit: int) -> None:
         check(filled, MEMORIES, within, limit)
 
     holds()
-
-
-def test_a_range_without_ends_is_not_narrowed_by_another(filled: RecallStore) -> None:
-    hour = TimeRange(FIRST, FIRST + timedelta(hours=1), "hour")
-    check(filled, MEMORIES, (TimeRange(None, None, "day"), hour), 500)
 
 
 def test_moments_at_the_edges(in_memory: RecallStore) -> None:
@@ -210,10 +207,6 @@ def test_a_range_up_to_the_end_of_the_calendar_is_fine(filled: RecallStore, zone
     )
     found = filled.find([Search(QUESTION, limit=500, within=(forever,))])[0]
     assert len(found) == len(MEMORIES)
-
-
-def test_no_ranges_are_no_condition() -> None:
-    assert window_where([]) == []
 
 
 @pytest.mark.parametrize("days", [1, 62, 63, 365, 3650, 36_500])

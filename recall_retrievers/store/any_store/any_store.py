@@ -7,7 +7,8 @@ scores may have any meaning. Scope, filter and time are checked here, whatever t
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -229,20 +230,16 @@ class AnyStore(Settings):
                 answers[place] = memories
         return answers
 
-    def _alike(self, searches: Sequence[Search]) -> Iterator[list[int]]:
+    def _alike(self, searches: Sequence[Search]) -> list[list[int]]:
         """The places of searches that can share one list of the store."""
-        groups: list[tuple[Search, list[int]]] = []
+        groups: dict[str, list[int]] = defaultdict(list)
         for place, search in enumerate(searches):
             method = search.method if self.keyword is not None else "semantic"
             same = replace(search, method=method, limit=1)
             if not self._pushes(same):
                 same = replace(same, within=(), filter=None)
-            known = next((places for each, places in groups if each == same), None)
-            if known is None:
-                groups.append((same, [place]))
-            else:
-                known.append(place)
-        yield from (places for _, places in groups)
+            groups[repr(same)].append(place)
+        return [*groups.values()]
 
     async def _looked_through(self, searches: Sequence[Search], ask: Ask) -> list[Hits]:
         """The hits of searches with one text, from one list of the store."""

@@ -10,21 +10,20 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import ClassVar, Generic, Literal, Self, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Self, TypeVar, cast
 
 from typing_extensions import TypeIs
 
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.fields import (
-    Fields,
-    TimeUnit,
-    to_milliseconds,
-    up_to_milliseconds,
-)
+from recall_retrievers.store.chroma.fields import Fields, TimeUnit, outer_bounds
 from recall_retrievers.store.chroma.where import DOCUMENT, Where, filter_where
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.parse_time import EPOCH_MILLISECONDS_FROM
+
+if TYPE_CHECKING:
+    from qdrant_client import models
 
 Filter = TypeVar("Filter")
 Bound = float | str
@@ -85,11 +84,6 @@ class Dialect(Generic[Filter]):
         """The arguments for what a search demands: its scope, the user's filter and the times.
 
         They are empty if the store can check none of it.
-
-        Args:
-            search: The search.
-            fields: The metadata keys of the store.
-            times: How the store writes its times.
         """
         where = filter_where(search.filter, fields, timezone=search.timezone)
         owner = [
@@ -168,6 +162,61 @@ class Dialect(Generic[Filter]):
         return self.joined(how, present) if how == "and" or self.alternatives else None
 
 
+Words = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class QdrantDialect(Dialect[Words]):
+    """Qdrant's filters as JSON. Its client is there if there is a store of it.
+
+    Attributes:
+        prefix: What stands before the metadata keys in a payload.
+    """
+
+    stores: ClassVar[tuple[str, ...]] = ("QdrantVectorStore",)
+    knows_missing: ClassVar[bool] = True
+
+    prefix: str = "metadata."
+
+    def one_of(self, key: str, values: Sequence[Plain]) -> Words | None:
+        """A key has one of these values; numbers match only whole ones, so they are compared."""
+        value = values[0]
+        if not isinstance(value, str | bool):
+            return self.between(key, value, value)
+        match = {"value": value} if isinstance(value, bool) else {"any": [*values]}
+        return {"key": self.prefix + key, "match": match}
+
+    def bounded(self, key: str, side: Side, bound: Bound) -> Words | None:
+        """A key has at least, or at most, this value."""
+        return {"key": self.prefix + key, "range": {side: bound}}
+
+    def between(self, key: str, low: Bound | None, high: Bound | None) -> Words | None:
+        """A key is neither lower nor higher: one range, which Qdrant plans better than two."""
+        whole = Dialect.between(self, key, low, high)
+        if whole is None or low is None or high is None:
+            return whole
+        return {"key": self.prefix + key, "range": {"gte": low, "lte": high}}
+
+    def has(self, key: str, there: bool) -> Words:
+        """A key is there, or is missing."""
+        empty: Words = {"is_empty": {"key": self.prefix + key}}
+        return {"must_not": [empty]} if there else empty
+
+    def joined(self, how: How, filters: Sequence[Words]) -> Words:
+        """Several conditions as one."""
+        return {"must" if how == "and" else "should": [*filters]}
+
+    def whole(self, written: Words) -> models.Filter:
+        """A filter as Qdrant's client takes it."""
+        from qdrant_client import models  # noqa: PLC0415 - no dependency of ours
+
+        return models.Filter.model_validate(self.joined("and", [written]))
+
+    def arguments(self, written: Words) -> Mapping[str, object]:
+        """The argument of a search."""
+        return {"filter": self.whole(written)}
+
+
 def values_written(text: str) -> list[bool | int | float]:
     """The booleans and numbers that Python writes as a text.
 
@@ -201,11 +250,7 @@ def _bounds(time_range: TimeRange, times: TimeUnit) -> tuple[Bound | None, Bound
     start, end = time_range.start, time_range.end
     if times == "iso":
         return _date(start, -_DAY), _date(end, 2 * _DAY)
-    low = None if start is None else to_milliseconds(start)
-    high = None if end is None else up_to_milliseconds(end)
-    if times == "seconds":
-        return None if low is None else low // 1000, None if high is None else -(-high // 1000)
-    return low, high
+    return outer_bounds(time_range, 1000 if times == "seconds" else 1)
 
 
 def _date(moment: datetime | None, margin: timedelta) -> str | None:

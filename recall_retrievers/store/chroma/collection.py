@@ -67,24 +67,14 @@ _search_again = retry(
 class Collection:
     """One collection of Chroma.
 
-    Args:
-        chroma: Chroma's own object; every failure of it is a `StoreError`.
-        embedding: The model that searches it.
-        fields: The metadata keys of the fields of a memory, where somebody else made it.
-
     Attributes:
-        chroma: Chroma's own object.
+        chroma: Chroma's own object; every failure of it is a `StoreError`.
         fields: The metadata keys of the fields of a memory.
         foreign: Whether somebody else made it: then its rows have no buckets of days.
         unit: The unit of the times of its rows.
         cloud: Whether it has Chroma's Search API, and its quotas; see `CloudSearcher`.
         cosine: Whether its distances are cosine distances.
         with_words: Whether its rows have sparse vectors of their words.
-
-    Raises:
-        EmbeddingMismatchError: When another model filled the collection.
-        ForeignCollectionError: When it is ours, and has other fields.
-        StoreError: When a newer version made it.
     """
 
     def __init__(
@@ -102,7 +92,8 @@ class Collection:
         # cannot read vectors.
         self._dimension: int | None = known.get("embedding_dimension")
         if self.foreign:
-            self._dimension = self._stored_dimension()
+            head = chroma.get(limit=1, include=["embeddings"])["embeddings"]
+            self._dimension = len(head[0]) if head is not None and len(head) else None
         else:
             self._check_own(known)
         if embedding.dimension is not None:  # without a call, which may cost money
@@ -172,16 +163,12 @@ class Collection:
             )
 
     def _check_length(self, dimension: int) -> None:
-        if self._dimension is not None and dimension != self._dimension:
+        if self._dimension not in (None, dimension):
             raise EmbeddingMismatchError(
                 f"collection {self.chroma.name!r} holds vectors of {self._dimension} "
                 f"numbers; {self._model!r} makes {dimension}. Open it with the model that filled "
                 "it: RecallStore(..., embedding=...)"
             )
-
-    def _stored_dimension(self) -> int | None:
-        head = self.chroma.get(limit=1, include=["embeddings"])["embeddings"]
-        return len(head[0]) if head is not None and len(head) else None
 
     def _note(self, facts: Mapping[str, str | int]) -> None:
         """Add facts to the metadata of the collection; its space cannot be written again."""
@@ -237,14 +224,8 @@ class Collection:
 
     def filter_where(self, search: Search) -> Where | None:
         """The condition that a search sets on metadata."""
-        return filter_where(
-            search.filter,
-            self.fields,
-            self.unit,
-            search.timezone,
-            typed=self.cloud,
-            ours=not self.foreign,
-        )
+        fields, zone, ours = self.fields, search.timezone, not self.foreign
+        return filter_where(search.filter, fields, self.unit, zone, typed=self.cloud, ours=ours)
 
     def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Candidate]:
         """Memories by id, without rows that do not fit the filter or have no text."""
@@ -307,11 +288,6 @@ class Collection:
             return [foreign_where(each, self.fields, self.unit) for each in ranges]
         return window_where(ranges)
 
-    def recorded(self, time_range: TimeRange) -> Where | None:
-        """The condition that a row was recorded in a time."""
-        [where, *_] = self.times([time_range])
-        return where
-
     @_search_again
     def _query(self, vector: NDArray[np.float32], limit: int, where: Where | None) -> list[_Row]:
         """The rows nearest to a vector, as Chroma's index finds them."""
@@ -362,14 +338,9 @@ def pages(
     where: Where | None = None,
     start: int = 0,
 ) -> Iterator[Mapping[str, Any]]:
-    """The rows of a collection, page by page; the last page is not full, and may be empty.
+    """The rows of Chroma's collection, page by page; the last page is not full, and may be empty.
 
-    Args:
-        collection: Chroma's own object; its types do not know what ``include`` does.
-        include: What is read of a row beside its id.
-        most: How many rows a page has.
-        where: The condition on the rows.
-        start: How many rows are passed over.
+    ``start`` rows are passed over. Beside its id, what ``include`` names is read of a row.
     """
     while True:
         page = collection.get(where=where, include=[*include], limit=most, offset=start)

@@ -7,11 +7,12 @@ lock, and what is open here stays open while an engine of this process has the f
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from io import FileIO
 from os import getpid
@@ -19,14 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recall_retrievers.core.errors import StoreDamagedError, StoreUnavailableError
+from recall_retrievers.core.memory import MetadataValue
+from recall_retrievers.store.chroma.fields import Row
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
-import json
-from collections.abc import Sequence
-
-from recall_retrievers.core.memory import MetadataValue
-from recall_retrievers.store.chroma.fields import Row
 
 DATABASE = "chroma.sqlite3"
 CURE = (
@@ -117,8 +115,9 @@ class Database:
 
     def close_now(self) -> None:
         """Close it, which drops the locks of an engine of this process."""
-        for each in (part for reader in self._idle for part in reader):
-            each.close()
+        for file, connection in self._idle:
+            file.close()
+            connection.close()
 
     def _opened(self) -> _Reader:
         file = FileIO(self._path)
@@ -141,9 +140,6 @@ def check_database(path: Path) -> None:
     """Check that a Chroma path with indexes has its database.
 
     Call it before Chroma opens the path: if there is no database, Chroma makes an empty one.
-
-    Raises:
-        StoreDamagedError: When the database is missing, or is something else.
     """
     try:
         with closing(open_database(path)) as database:
@@ -161,11 +157,7 @@ def check_database(path: Path) -> None:
 
 
 def open_database(folder: Path) -> Database:
-    """The database of a Chroma path.
-
-    Raises:
-        OSError: When there is none, or it cannot be read.
-    """
+    """The database of a Chroma path; an `OSError` where there is none."""
     file = folder / DATABASE
     with _opening:
         key = _key(file)
@@ -211,15 +203,10 @@ def _key(file: Path) -> _Key:
 _DELETE = 3  # Chroma's number for the operation; 0 = add, 1 = update, 2 = upsert
 _UPDATE = 1
 _DOCUMENT = "chroma:document"
-_PAGE = 500  # rows a statement
 
 
 class Tables:
     """One collection in the SQLite file, until it is closed.
-
-    Args:
-        folder: The Chroma path.
-        collection_id: Chroma's own id of the collection.
 
     Attributes:
         index_folder: The name of the folder of its index.
@@ -227,7 +214,6 @@ class Tables:
     Raises:
         OSError: When there is no such file.
         UnknownLayoutError: When Chroma keeps the collection in other tables; later calls as well.
-        StoreError: When the file is damaged, or cannot be read at this moment; later calls as well.
     """
 
     def __init__(self, folder: Path, collection_id: str) -> None:
@@ -244,7 +230,7 @@ class Tables:
         self.index_folder, self._texts = parts["VECTOR"], parts["METADATA"]
 
     def counter(self) -> int:
-        """A number that changes with every transaction on the file; it takes a microsecond."""
+        """See `Database.counter`; it takes a microsecond."""
         return self._database.counter()
 
     def position(self) -> int:
@@ -281,8 +267,7 @@ class Tables:
     def indexed(self, saved: set[str]) -> set[str]:
         """The ids of the rows in its index after Chroma has followed the log.
 
-        Args:
-            saved: The ids of the rows in the files of the index.
+        ``saved`` are those in the files of the index.
         """
         return self._followed(saved, self.indexed_up_to())
 
@@ -311,23 +296,21 @@ class Tables:
 
     def rows(self, ids: Sequence[str]) -> Iterator[Row]:
         """Rows by their id; lists in metadata are left out."""
-        for start in range(0, len(ids), _PAGE):
-            part = ids[start : start + _PAGE]
-            cells = self._database.rows(
-                "SELECT e.embedding_id, m.key, m.string_value, m.int_value, m.float_value, "
-                "m.bool_value FROM embeddings e LEFT JOIN embedding_metadata m ON m.id = e.id "
-                "WHERE e.segment_id = ? AND e.embedding_id IN (SELECT value FROM json_each(?))",
-                self._texts,
-                json.dumps(part),
-            )
-            rows: dict[str, dict[str, MetadataValue]] = {row_id: {} for row_id in part}
-            for row_id, key, *values in cells:
-                value = next((each for each in values if each is not None), None)
-                if value is not None:
-                    rows[row_id][key] = bool(value) if values[3] is not None else value
-            for row_id, metadata in rows.items():
-                document = metadata.pop(_DOCUMENT, None)
-                yield row_id, document if isinstance(document, str) else None, metadata
+        cells = self._database.rows(
+            "SELECT e.embedding_id, m.key, m.string_value, m.int_value, m.float_value, "
+            "m.bool_value FROM embeddings e LEFT JOIN embedding_metadata m ON m.id = e.id "
+            "WHERE e.segment_id = ? AND e.embedding_id IN (SELECT value FROM json_each(?))",
+            self._texts,
+            json.dumps([*ids]),
+        )
+        rows: dict[str, dict[str, MetadataValue]] = {row_id: {} for row_id in ids}
+        for row_id, key, *values in cells:
+            value = next((each for each in values if each is not None), None)
+            if value is not None:
+                rows[row_id][key] = bool(value) if values[3] is not None else value
+        for row_id, metadata in rows.items():
+            document = metadata.pop(_DOCUMENT, None)
+            yield row_id, document if isinstance(document, str) else None, metadata
 
     def close(self) -> None:
         """Let the file go."""

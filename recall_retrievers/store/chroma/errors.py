@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import BoundedSemaphore, Event
 from typing import TYPE_CHECKING, cast
 
@@ -26,7 +27,6 @@ from recall_retrievers.store.chroma.fields import KEYWORD_VECTOR
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
-    from chromadb.api.types import Schema
 
 _ANOTHER_CLIENT = (
     "This program has a Chroma client for it already, with settings of its own, and there can be "
@@ -68,21 +68,16 @@ _Method = Callable[..., object]
 _VERBS = {"upsert": "store in", "get": "read", "query": "search", "modify": "note facts about"}
 
 
+@dataclass(frozen=True, slots=True)
 class _Wrapped:
     """A collection of which each method is wrapped, by its name."""
 
-    def __init__(self, collection: Collection, wrap: Callable[[str, _Method], _Method]) -> None:
-        self._collection = collection
-        self._wrap = wrap
+    _collection: Collection
+    _wrap: Callable[[str, _Method], _Method]
 
     def __getattr__(self, name: str) -> object:
         value = getattr(self._collection, name)
         return self._wrap(name, value) if callable(value) else value
-
-
-def _wrapped(collection: Collection, wrap: Callable[[str, _Method], _Method]) -> Collection:
-    # It has whatever a collection has, and Chroma's types have no protocol for that.
-    return cast("Collection", _Wrapped(collection, wrap))
 
 
 def guarded(collection: Collection, stuck: Event) -> Collection:
@@ -93,7 +88,8 @@ def guarded(collection: Collection, stuck: Event) -> Collection:
             method
         )
 
-    return _wrapped(collection, guard)
+    # It has whatever a collection has, and Chroma's types have no protocol for that.
+    return cast("Collection", _Wrapped(collection, guard))
 
 
 @contextmanager
@@ -107,11 +103,6 @@ def chroma_errors(what: str, stuck: Event) -> Iterator[None]:
     Args:
         what: The task of Chroma, for the message.
         stuck: Set after such an error; the engine is not called while it is set.
-
-    Raises:
-        StoreUnavailableError: When a server does not answer.
-        StoreDamagedError: When Chroma finds its index or its database damaged.
-        StoreError: When anything else fails.
 
     Examples:
         >>> with chroma_errors("read 'memories'", Event()):
@@ -171,9 +162,6 @@ def searches_itself(collection: Collection) -> bool:
     """Whether a collection has Chroma's Search API: in Chroma Cloud, or a distributed Chroma.
 
     A collection in this process and one of `chroma run` have not.
-
-    Raises:
-        StoreError: When anything else fails, such as a server that does not answer.
     """
     from chromadb import Search  # noqa: PLC0415 - it takes a second to import
 
@@ -192,12 +180,15 @@ def made_with_words(
 ) -> Collection | None:
     """A collection that can be searched by words; one that exists is opened as it is.
 
-    Returns:
-        The collection; None if the server has no index for sparse vectors.
+    None if the server has no index for sparse vectors.
     """
+    from chromadb import Schema, SparseVectorIndexConfig, VectorIndexConfig  # noqa: PLC0415
+
+    schema = Schema().create_index(VectorIndexConfig(space="cosine"))
+    schema = schema.create_index(SparseVectorIndexConfig(bm25=True), key=KEYWORD_VECTOR)
     try:
         return client.get_or_create_collection(
-            name, schema=_schema(), metadata=metadata, embedding_function=None
+            name, schema=schema, metadata=metadata, embedding_function=None
         )
     except Exception as error:
         if _says(error, _CANNOT_INDEX):
@@ -217,14 +208,7 @@ def paced(collection: Collection) -> Collection:
 
         return read if name in _READS else method
 
-    return _wrapped(collection, pace)
-
-
-def _schema() -> Schema:
-    from chromadb import Schema, SparseVectorIndexConfig, VectorIndexConfig  # noqa: PLC0415
-
-    schema = Schema().create_index(VectorIndexConfig(space="cosine"))
-    return schema.create_index(SparseVectorIndexConfig(bm25=True), key=KEYWORD_VECTOR)
+    return cast("Collection", _Wrapped(collection, pace))
 
 
 def _says(error: Exception, signs: tuple[str, ...]) -> bool:

@@ -141,6 +141,13 @@ def bounds_of(time_range: TimeRange) -> tuple[int, int]:
     return first, last
 
 
+def outer_bounds(time_range: TimeRange, unit: int) -> tuple[int | None, int | None]:
+    """The bounds of a range in units of so many milliseconds, never too narrow; None = open."""
+    start, end = time_range.start, time_range.end
+    first = None if start is None else to_milliseconds(start) // unit
+    return first, None if end is None else -(-up_to_milliseconds(end) // unit)
+
+
 def from_milliseconds(milliseconds: int) -> datetime:
     """The moment, in UTC.
 

@@ -84,11 +84,6 @@ def stored_memory(source: DocumentLike | NodeLike) -> Memory:
     events of a result. Scores and traces of results (``recall_*``) are left out, and values that
     are None. All else stays metadata. A node keeps the document that it was cut from as
     ``ref_doc_id``. Its other relations, its templates and its vector are not stored.
-
-    Raises:
-        MemoryFormatError: When it has no text, or its ``created_at``, its ``expires_at`` or a
-            value of its metadata cannot be stored.
-        ScopeError: When a field of a scope is empty, or not a text.
     """
     metadata = {str(name): each for name, each in source.metadata.items() if each is not None}
     if is_document(source):

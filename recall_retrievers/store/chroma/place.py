@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakValueDictionary
 
 from filelock import FileLock, Timeout
 
@@ -67,15 +67,17 @@ _left_open: list[Place] = []  # a lock is released when nothing refers to it
 # -- the lock on a path ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class HeldPath:
     """A path that this process has locked; all its stores that have the path open share it."""
 
     folder: Path  # without links
+    # As Chroma's engine gets the path: it keeps one index for each spelling, the last to save wins.
+    spelling: str
     lock: FileLock  # it counts its holders: a process may lock a path several times
-    stuck: Event  # see `chroma_errors`
+    stuck: Event = field(default_factory=Event)  # see `chroma_errors`
     # For each collection that was checked: what notes its state, when nobody has the path open.
-    at_close: dict[str, Callable[[], None]]
+    at_close: dict[str, Callable[[], None]] = field(default_factory=dict)
 
     @property
     def is_last(self) -> bool:
@@ -87,37 +89,30 @@ class HeldPath:
         self.lock.release()
 
 
-_Shared = tuple[str, Event, dict[str, Callable[[], None]]]
-
-# The spelling by which Chroma's engine knows a locked path, and what its holders share.
-_engines: WeakKeyDictionary[FileLock, _Shared] = WeakKeyDictionary()
+_paths: WeakValueDictionary[Path, HeldPath] = WeakValueDictionary()
 _holding = Lock()
 
 
 def hold(folder: Path, spelling: str) -> HeldPath:
-    """Lock a path, so that no other process opens it.
-
-    Args:
-        folder: The path, without links.
-        spelling: The path as Chroma's engine gets it; it keeps one index for each spelling, and
-            the last to save wins.
+    """Lock a path, so that no other process opens it; see `HeldPath` for its spelling.
 
     Raises:
         StoreLockedError: When another process has it open.
         StoreError: When this process has it open under another spelling, or it cannot be locked.
     """
-    lock = FileLock(folder / _LOCK, timeout=0, thread_local=False, is_singleton=True)
     with _holding:  # held for a moment only
-        new = spelling, Event(), dict[str, Callable[[], None]]()
-        known, stuck, at_close = _engines.get(lock, ("", *new[1:])) if lock.is_locked else new
-        if known != spelling:
+        held = _paths.get(folder)
+        if held is None or not held.lock.is_locked:
+            lock = FileLock(folder / _LOCK, timeout=0, thread_local=False)
+            held = HeldPath(folder, spelling, lock)
+        if held.spelling != spelling:
             raise StoreError(
-                f"this program has {folder} open as {known!r} already; Chroma loses vectors where "
-                f"one path is open as {spelling!r} too. Make the client of {known!r}, or hand in "
-                "the one that is open"
+                f"this program has {folder} open as {held.spelling!r} already; Chroma loses "
+                f"vectors where one path is open as {spelling!r} too. Make the client of "
+                f"{held.spelling!r}, or hand in the one that is open"
             )
         try:
-            lock.acquire()
+            held.lock.acquire()
         except Timeout as error:
             raise StoreLockedError(
                 f"{folder} is open in another process ({os.getpid()} is this one), and two "
@@ -130,8 +125,8 @@ def hold(folder: Path, spelling: str) -> HeldPath:
                 f"{folder} cannot be written: {error}. Chroma writes to every path that it opens: "
                 "copy the folder, and open the copy"
             ) from error
-        _engines[lock] = (spelling, stuck, at_close)
-    return HeldPath(folder, lock, stuck, at_close)
+        _paths[folder] = held
+    return held
 
 
 # -- a place --------------------------------------------------------------------------------------
@@ -148,12 +143,7 @@ class Place:
 
     @classmethod
     def of_client(cls, client: object) -> Place:
-        """The place of a client of the caller; the path of a persistent one is locked.
-
-        Raises:
-            TypeError: When it is no client, or one for ``async`` code.
-            StoreLockedError: When another process has its path open.
-        """
+        """The place of a client of the caller; the path of a persistent one is locked."""
         opener = getattr(client, "get_or_create_collection", None)
         if opener is None:
             raise TypeError(
@@ -173,12 +163,7 @@ class Place:
 
     @classmethod
     def of_path(cls, folder: Path) -> Place:
-        """A path, which is made and locked.
-
-        Raises:
-            StoreLockedError: When another process has the path open.
-            StoreError: When Chroma cannot open it in this process, or it cannot be made.
-        """
+        """A path, which is made and locked."""
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -213,11 +198,7 @@ class Place:
             return sorted(each.name for each in self.client.list_collections())
 
     def find(self, name: str) -> ChromaCollection | None:
-        """The collection of that name, as it is; None if there is none.
-
-        Raises:
-            StoreError: When Chroma fails.
-        """
+        """The collection of that name, as it is; None if there is none."""
         from chromadb.errors import NotFoundError  # noqa: PLC0415 - a second to import
 
         with chroma_errors(f"open collection {name!r}", self.stuck):
@@ -230,13 +211,7 @@ class Place:
     def make(self, name: str, model: str, ef_search: int) -> ChromaCollection:
         """The collection of that name; one that does not exist is made, in cosine space.
 
-        Args:
-            name: The name. A collection that exists is never changed.
-            model: The name of the embedding model, which a new collection notes.
-            ef_search: How many candidates the graph of a new collection looks at.
-
-        Raises:
-            StoreError: When Chroma fails, or does not take the name.
+        A new one notes its embedding model, and its graph looks at ``ef_search`` candidates.
         """
         facts: dict[str, str | int] = {MARK: FORMAT, "embedding_model": model}
         with chroma_errors(f"make collection {name!r}", self.stuck):
@@ -252,12 +227,10 @@ class Place:
         return guarded(collection, self.stuck)
 
     def close(self, *, idle: bool = True, drop: str = "") -> None:
-        """Close the client and the path; the caller's own client stays open.
+        """Delete the collection ``drop``, if it is named; close the client and the path.
 
-        Args:
-            idle: Whether no call of Chroma is running. If one is, the client and the path stay
-                open until the process ends.
-            drop: The name of a collection to delete first; empty = none.
+        The caller's own client stays open. If a call of Chroma is running (not ``idle``), all stays
+        open until the process ends.
         """
         if not idle:
             _log.warning("a call of Chroma's hangs: the store is closed, its path stays locked")
@@ -281,11 +254,7 @@ class Place:
 
 
 def check_chroma_is_installed() -> None:
-    """Check that Chroma is installed.
-
-    Raises:
-        StoreError: When neither chromadb nor chromadb-client is installed.
-    """
+    """Refuse to go on without chromadb or chromadb-client."""
     if find_spec("chromadb") is None:
         raise StoreError(
             "Chroma is not installed. For memories on this machine: pip install "
@@ -295,23 +264,14 @@ def check_chroma_is_installed() -> None:
 
 
 def path_client(folder: Path, stuck: Event) -> ClientAPI:
-    """A client of a path.
-
-    Raises:
-        StoreDamagedError: When the database of the path is damaged.
-        StoreError: When Chroma cannot open it in this process.
-    """
+    """A client of a path."""
     import chromadb  # noqa: PLC0415
 
     return _embedded(lambda: chromadb.PersistentClient(str(folder)), str(folder), stuck)
 
 
 def server_client(where: str, make: Callable[..., ClientAPI], **settings: Any) -> ClientAPI:
-    """A client of a server, which Chroma asks for its version when it makes one.
-
-    Raises:
-        StoreUnavailableError: When the server does not answer in time.
-    """
+    """A client of a server, which Chroma asks for its version when it makes one."""
     [client] = call_all(lambda _: make(**settings), [None], SERVER_TIMEOUT_S)
     if isinstance(client, TimeoutError):
         raise StoreUnavailableError(f"{where}: {client}. See that it runs and can be reached")
@@ -371,12 +331,7 @@ def _settings(client: object) -> object:
 
 
 def is_chroma_path(folder: Path) -> bool:
-    """Whether a folder has a database of Chroma.
-
-    Raises:
-        StoreDamagedError: When it held memories, and has no database any more.
-        StoreError: When it is a file, or cannot be read.
-    """
+    """Whether a folder has a database of Chroma; one that held memories must have it."""
     try:
         if folder.exists() and not folder.is_dir():
             raise StoreError(f"a Chroma path is a folder; {folder} is a file")
@@ -387,15 +342,7 @@ def is_chroma_path(folder: Path) -> bool:
 
 
 def check_may_be_made(folder: Path | None, name: str) -> None:
-    """Refuse what would fail at the first memory; nothing is made.
-
-    Args:
-        folder: The path that must be writable, or may be made; None = there is none.
-        name: The name of the collection, which Chroma must take.
-
-    Raises:
-        StoreError: When it cannot be made.
-    """
+    """Refuse a name or a folder that would fail at the first memory; nothing is made."""
     if not _NAME.fullmatch(name):
         raise StoreError(
             f"the name of a collection has 3 to 512 letters of a-z, A-Z, 0-9, '.', '_' and '-', "

@@ -29,11 +29,13 @@ from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.store.chroma.fields import (
     CREATED_KEYS,
+    EARLIEST,
     EVENT_KEYS,
     EXPIRES_AT,
     FIELD_KEYS,
     FRAMEWORK_KEYS,
     KEYWORD_VECTOR,
+    LATEST,
     MAY_EXPIRE,
     NODE_SOURCE,
     OWN_FIELDS,
@@ -79,8 +81,7 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
     """The metadata of a memory's row; the text is the row's document.
 
     Raises:
-        MemoryFormatError: When the memory has no time, metadata that belongs into a field or under
-            a name that Chroma refuses, or text that cannot be written as UTF-8.
+        MemoryFormatError: When Chroma would refuse it, or it belongs into a field.
     """
     if memory.created_at is None:
         raise MemoryFormatError(f"memory {got(memory.id)} needs a created_at before it is stored")
@@ -143,8 +144,7 @@ def to_candidate(
         return None
     ours = is_ours(row)
     if ours:
-        created_at = _moment(row_id, row.get("created_at"))
-        expires_at = _moment(row_id, row.get(EXPIRES_AT))
+        created_at, expires_at = _moment(row.get("created_at")), _moment(row.get(EXPIRES_AT))
     else:
         created_at = read_time(row.get(fields.created_at), unit, fields)
         expires_at = read_time(row.get(fields.expires_at), "mixed", fields)
@@ -161,7 +161,7 @@ def to_candidate(
         scope=scope_of(*[_text(row, getattr(fields, name)) for name in _OWNERS]),
         quality=_quality(row.get("quality")),
         expires_at=expires_at,
-        metadata=_own_metadata(row) if ours else {},
+        metadata={name_of(k): x for k, x in _metadata(row, _NOT_METADATA).items()} if ours else {},
     )
     return memory if ours else replace(memory, metadata=_metadata(row, _shown(row, memory)))
 
@@ -169,10 +169,6 @@ def to_candidate(
 def _metadata(row: Mapping[str, MetadataValue], hidden: Container[str]) -> dict[str, MetadataValue]:
     # Others may have written anything; what looks like a trace of ours is none.
     return {k: x for k, x in row.items() if k not in hidden and not k.startswith(TRACE_PREFIX)}
-
-
-def _own_metadata(row: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
-    return {name_of(key): value for key, value in _metadata(row, _NOT_METADATA).items()}
 
 
 def _is_a_field(metadata: Mapping[str, MetadataValue], name: str) -> bool:
@@ -227,15 +223,11 @@ def _whole(moment: datetime) -> datetime:
     return from_milliseconds(to_milliseconds(moment))
 
 
-def _moment(row_id: str, value: MetadataValue | None) -> datetime | None:
+def _moment(value: MetadataValue | None) -> datetime | None:
     """The time of a row of ours; None where it has none, or somebody has made it no time."""
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, int) or isinstance(value, bool) or not EARLIEST <= value <= LATEST:
         return None
-    try:
-        return from_milliseconds(value)
-    except OverflowError as error:
-        _log.debug("row %s has a time that cannot be read: %s", row_id, error)
-        return None
+    return from_milliseconds(value)
 
 
 def _events(row_id: str, row: Mapping[str, MetadataValue]) -> tuple[TimeRange, ...]:
@@ -324,17 +316,9 @@ def make_ready(
 ) -> list[Ready]:
     """Check all memories, and give an id and a time to those that have none.
 
-    Args:
-        memories: The memories as the caller passes them.
-        clock: Gives the time of a memory that has none.
-        read_events: Whether to read the events of a memory from its text, unless it names them
-            itself; an empty list says that there are none.
-        within: The scope of all of them; fields that a memory does not set are filled in.
-        progress: Show a progress bar on standard error if it is a terminal.
-
-    Raises:
-        MemoryFormatError: When a memory cannot be stored, or two memories have one id.
-        ScopeError: When a memory has another scope.
+    Fields of the scope ``within`` that a memory does not set are filled in. With ``read_events``
+    the events of a memory are read from its text, unless it names them itself; an empty list says
+    that there are none.
     """
     if isinstance(memories, str | Mapping | Memory) or is_document(memories) or is_node(memories):
         raise MemoryFormatError(
@@ -360,11 +344,7 @@ def make_ready(
 
 
 def filled_in(memory: Memory, within: Scope) -> Memory:
-    """A memory in a scope; fields that it does not set are filled in.
-
-    Raises:
-        ScopeError: When it has another scope.
-    """
+    """A memory in a scope; fields that it does not set are filled in."""
     if within.holds(memory.scope):
         return memory
     return memory.model_copy(update={"scope": within.narrow(memory.scope)})

@@ -58,26 +58,13 @@ def keyword_text(memory: Memory | Candidate) -> str:
 
 
 def ending(text: str) -> str:
-    """The last words of a text, as a turn that answers it is found by them.
-
-    Examples:
-        >>> ending("one two " * 10 + "three")
-        'two one two one two one two one two one two one two one two one two one two three'
-    """
+    """The last words of a text, as a turn that answers it is found by them."""
     words = list(_WORD.finditer(text))
     return text[words[-_MOST_WORDS].start() :] if len(words) > _MOST_WORDS else text
 
 
 def opening(text: str) -> str:
-    """The first words of a text, as the turn that it answers is found by them.
-
-    Examples:
-        >>> opening("Yes, three of them.")
-        'Yes, three of them.'
-    """
-    if text.isascii():  # the same, more quickly
-        *first, rest = ("", *text.split(None, _MOST_WORDS))
-        return text[: len(text) - len(rest)] if len(first) > _MOST_WORDS else text
+    """The first words of a text, as the turn that it answers is found by them."""
     ends = [word.end() for word in islice(_WORD.finditer(text), _MOST_WORDS)]
     return text[: ends[-1]] if ends else text
 
@@ -126,13 +113,7 @@ AFTER = (1,)
 
 
 class Spoken:
-    """The words of a memory, read when they are needed.
-
-    Examples:
-        >>> said = Spoken(Candidate(content="Yes, three cats.", said_before="Any pets?"))
-        >>> said.own, said.before, said.opening
-        (['yes', 'three', 'cat'], ['ani', 'pet'], ['yes', 'three', 'cat'])
-    """
+    """The words of a memory, read when they are needed."""
 
     def __init__(self, memory: Candidate) -> None:
         self._text = index_text(memory)
@@ -140,36 +121,32 @@ class Spoken:
 
     @cached_property
     def own(self) -> list[str]:
-        """The words of its text."""
+        """Those of its text."""
         return indexed_words(self._text)
 
     @cached_property
     def before(self) -> list[str]:
-        """The words of the end of the turn that it answers."""
-        return indexed_words(self._said_before) if self._said_before else []
+        """Those of the end of the turn that it answers."""
+        return indexed_words(self._said_before)
 
     @cached_property
     def opening(self) -> list[str]:
-        """The words of the beginning of its text."""
-        text = opening(self._text)
-        return self.own if len(text) == len(self._text) else indexed_words(text)
+        """Those of the beginning of its text."""
+        return self._of(opening(self._text))
 
     @cached_property
     def ending(self) -> list[str]:
-        """The words of the end of its text."""
-        text = ending(self._text)
-        return self.own if len(text) == len(self._text) else indexed_words(text)
+        """Those of the end of its text."""
+        return self._of(ending(self._text))
+
+    def _of(self, part: str) -> list[str]:
+        return self.own if len(part) == len(self._text) else indexed_words(part)
 
 
 def counted(
     own: Sequence[str], before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]
 ) -> Counter[str]:
-    """How often each word counts for a turn.
-
-    Args:
-        own: The words of the turn.
-        before: Those of the end of the turn before it, of the one before that, and so on.
-        after: Those of the beginning of the turn after it, of the one after that, and so on.
+    """How often each word counts for a turn, with those of the turns around it, the nearest first.
 
     Examples:
         >>> counted(["three"], [["pet"]], [["nice"]])
@@ -177,13 +154,6 @@ def counted(
         >>> counted(["tea"], [[]], [[]])
         Counter({'tea': 1})
     """
-    around = [
-        *zip(BEFORE[: len(before)], before, strict=True),
-        *zip(AFTER[: len(after)], after, strict=True),
-    ]
-    if not any(said for _, said in around):
-        return Counter(own)
-    every = [*own] * OWN
-    for times, said in around:
-        every += [*said] * times
-    return Counter(every)
+    around = [word for times, said in zip(BEFORE, before, strict=False) for word in [*said] * times]
+    around += [word for times, said in zip(AFTER, after, strict=False) for word in [*said] * times]
+    return Counter([*own] * (OWN if around else 1) + around)

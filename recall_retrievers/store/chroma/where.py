@@ -25,11 +25,12 @@ from recall_retrievers.store.chroma.fields import (
     OWN_FIELDS,
     Fields,
     TimeUnit,
+    bounds_of,
     day_of,
     month_of,
+    outer_bounds,
     row_key,
     to_milliseconds,
-    up_to_milliseconds,
 )
 from recall_retrievers.timeline import TimeRange, parse_time
 
@@ -89,19 +90,11 @@ def filter_where(  # noqa: PLR0913 - what a condition means depends on all of it
     typed: bool = False,
     ours: bool = False,
 ) -> Where | None:
-    """A user's filter as a where clause that Chroma accepts.
+    """A user's filter as a where clause that Chroma accepts; None = every row fulfils it.
 
-    Several keys, and several operators on one key, must all hold. The recorded time may be compared
-    with a datetime or ISO 8601. Fractions, which Chroma truncates, compare rightly with whole
-    numbers.
-
-    Args:
-        condition: The filter.
-        fields: The metadata keys of the fields of a memory.
-        unit: The unit of the times of the rows.
-        timezone: The time zone of times that have none.
-        typed: Whether a fraction is compared with fractions alone, as in Chroma Cloud.
-        ours: Whether the rows are ours, so that metadata may have another key there.
+    The recorded time may be compared with a datetime or ISO 8601. Fractions, which Chroma
+    truncates, compare rightly with whole numbers. ``typed``: a fraction is compared with fractions
+    alone, as in Chroma Cloud. ``ours``: the rows are ours, where metadata may have another key.
 
     Raises:
         FilterError: When a key, an operator or a value cannot match anything.
@@ -293,47 +286,41 @@ def window_where(ranges: Sequence[TimeRange]) -> list[Where | None]:
         >>> window_where([TimeRange(start, end, "day")])[0]
         {'created_day': {'$in': [1]}}
     """
-    return [arm for each in ranges for arm in (recorded_where(each), _happened(each))]
+    return [arm for each in ranges for arm in (_recorded(each), _happened(each))]
 
 
 def foreign_where(time_range: TimeRange, fields: Fields, unit: TimeUnit) -> Where | None:
     """The same for a row that somebody else wrote; None unless its time is a number."""
-    per_unit = {"milliseconds": 1, "seconds": 1000}.get(unit)
-    if per_unit is None:
+    if unit not in ("milliseconds", "seconds"):
         return None  # Chroma cannot compare text: the candidates are compared here
-    start, end = time_range.start, time_range.end
-    first = None if start is None else to_milliseconds(start) // per_unit
-    last = None if end is None else -(-up_to_milliseconds(end) // per_unit)
-    return _between(fields.created_at, first, last)
+    first, last = outer_bounds(time_range, 1 if unit == "milliseconds" else 1000)
+    key = fields.created_at
+    return all_of([_bound(key, "$gte", first), _bound(key, "$lte", last)])
 
 
-def recorded_where(time_range: TimeRange) -> Where | None:
+def _recorded(time_range: TimeRange) -> Where | None:
     """Rows whose recorded time may be in a range; for a collection of ours."""
-    first = None if time_range.start is None else to_milliseconds(time_range.start)
-    last = None if time_range.end is None else up_to_milliseconds(time_range.end) - 1
-    if first is not None and last is not None:
+    first, last = bounds_of(time_range)
+    if time_range.start is not None and time_range.end is not None:
         days = range(day_of(first), day_of(last) + 1)
         if len(days) <= _MOST_DAYS:
             return {"created_day": {"$in": list(days)}}
         months = range(month_of(first), month_of(last) + 1)
         if len(months) <= _MOST_MONTHS:
             return {"created_month": {"$in": list(months)}}
-    low, high = (None if each is None else month_of(each) for each in (first, last))
-    return _between("created_month", low, high)
+    low = None if time_range.start is None else month_of(first)
+    high = None if time_range.end is None else month_of(last)
+    key = "created_month"
+    return all_of([_bound(key, "$gte", low), _bound(key, "$lte", high)])
 
 
 def _happened(time_range: TimeRange) -> Where | None:
-    bounds: list[Where] = []
-    if time_range.end is not None:
-        bounds.append({"event_start": {"$lt": up_to_milliseconds(time_range.end)}})
-    if time_range.start is not None:
-        bounds.append({"event_end": {"$gt": to_milliseconds(time_range.start)}})
-    return all_of(bounds)
+    first, last = outer_bounds(time_range, 1)
+    return all_of([_bound("event_start", "$lt", last), _bound("event_end", "$gt", first)])
 
 
-def _between(key: str, low: int | None, high: int | None) -> Where | None:
-    bounds = {"$gte": low, "$lte": high}
-    return all_of([{key: {how: each}} for how, each in bounds.items() if each is not None])
+def _bound(key: str, operator: str, bound: int | None) -> Where | None:
+    return None if bound is None else {key: {operator: bound}}
 
 
 # -- the same check in Python, for stores that cannot filter ---------------------------------------
@@ -350,10 +337,7 @@ _OPPOSITE = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}
 def fulfils(where: Where | None, text: str, metadata: Mapping[str, object]) -> bool:
     """Whether a row fulfils a where clause, as Chroma reads one.
 
-    Args:
-        where: The clause, as `filter_where` writes it; None = every row fulfils it.
-        text: The row's text.
-        metadata: Its metadata. A missing key is equal to nothing, so "$ne" holds.
+    A missing key is equal to nothing, so "$ne" holds.
 
     Examples:
         >>> fulfils({"stars": {"$gte": 3}}, "Tea.", {"stars": 4})

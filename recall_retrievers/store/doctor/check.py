@@ -32,8 +32,13 @@ from recall_retrievers.store.chroma.database import (
     open_database,
 )
 from recall_retrievers.store.chroma.place import HeldPath, hold, path_client
-from recall_retrievers.store.doctor.index_files import DamagedIndexError, check_files
-from recall_retrievers.store.doctor.layout import FILES, NAMES, layout_of
+from recall_retrievers.store.doctor.index_files import (
+    FILES,
+    NAMES,
+    DamagedIndexError,
+    check_files,
+    layout_of,
+)
 from recall_retrievers.store.rows.closing import changed_files, note_files, own_folder
 from recall_retrievers.store.rows.row_index import DAMAGED, open_table, torn_files
 
@@ -51,13 +56,6 @@ def examine(held: HeldPath | None, collection: Collection) -> None:
 
     Of files that have not changed since the path was closed, only the checksums are compared,
     which takes a tenth of the time.
-
-    Args:
-        held: Its path; None = it is in none.
-        collection: The collection, before anything was read of it.
-
-    Raises:
-        StoreDamagedError: When the index is not whole, with the command that repairs it.
     """
     if held is None or str(collection.id) in held.at_close:
         return
@@ -97,14 +95,7 @@ def fault_of(
 ) -> str | None:
     """The fault of the index of a collection; None = there is none.
 
-    Args:
-        path: The Chroma path.
-        collection: The collection.
-        tables: The same in the SQLite file.
-        trusting: Whether files that are as they were when the path was closed are taken for whole.
-
-    Raises:
-        UnknownLayoutError: When another version of Chroma made it.
+    If ``trusting``, files that are as they were when the path was closed are taken for whole.
     """
     folder = path / tables.index_folder
     layout = layout_of(folder, collection, tables)

@@ -1,31 +1,43 @@
 """The files in which Chroma keeps the vectors of a collection, read without its engine.
 
-A process that is killed while Chroma saves them leaves a mixture. Its engine reads such a mixture
-without a check: it fails, crashes, or loses rows without a word.
+Chroma (1.5.9) writes them in the order of `FILES`, in place, without a temporary file, and as
+hnswlib does: see ``persistDirty`` and ``loadPersistedIndex`` of chroma-core/hnswlib. A process that
+is killed meanwhile leaves a mixture. The engine reads such a mixture without a check: it
+fails, crashes, or loses rows without a word.
 """
 
 from __future__ import annotations
 
 import pickle
+import re
+import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.store.doctor.layout import (
-    FILES,
-    HEADER,
-    LENGTHS,
-    LINKS,
-    NAMES,
-    ROWS,
-    Header,
-    Layout,
-    read_header,
-)
+from recall_retrievers.store.chroma.database import Tables, UnknownLayoutError
 
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+HEADER, ROWS, LENGTHS, LINKS, NAMES = FILES = (
+    "header.bin",
+    "data_level0.bin",
+    "length.bin",
+    "link_lists.bin",
+    "index_metadata.pickle",
+)
+"""In the order in which Chroma writes them."""
+
+_TESTED = (1, 5)  # the newest minor version of chromadb whose files were tested
+_HEADER = struct.Struct("<i6QiI3QdQ")
+_VERSION = 1
+_VERSIONS_TO_COME = range(_VERSION + 1, 10)  # garbage reads as far more
+_MOST_NEIGHBOURS = 4096  # far above what anybody sets: garbage reads as more
 _LABEL = 8  # bytes
 _LARGEST_NAMES = 2 << 30  # bytes: the names of some twenty million rows
 _SLACK = 1 << 20  # bytes
@@ -34,19 +46,105 @@ _CHUNK = 8192  # rows looked at together: some 14 MB
 _UNIT = 1e-3  # how far from 1 the length of a normalised vector may be
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The layout of a row in its file."""
+
+    dimension: int  # of a vector
+    neighbours: int  # of a row above the lowest level; there it has twice as many
+    normalised: bool  # whether vectors are kept at length 1, as in cosine space
+
+    @property
+    def row(self) -> np.dtype[np.void]:
+        """A row: the number of its links, a mark of deletion, the links, the vector, the label."""
+        return np.dtype(
+            [
+                ("links", "<u2"),
+                ("deleted", "u1"),
+                ("unused", "u1"),
+                ("linked", "<u4", (2 * self.neighbours,)),
+                ("vector", "<f4", (self.dimension,)),
+                ("label", "<u8"),
+            ]
+        )
+
+
+class Header(NamedTuple):
+    """The header of an index, in the order of the file; sizes and places in bytes."""
+
+    version: int
+    level0_at: int
+    room: int
+    rows: int
+    row_size: int
+    label_at: int
+    vector_at: int
+    top_level: int
+    entry: int
+    neighbours: int
+    neighbours_below: int
+    also_neighbours: int
+    level_factor: float
+    ef_construction: int
+
+
+def layout_of(folder: Path, collection: Collection, tables: Tables) -> Layout | None:
+    """The layout of a collection's index; None where it has no vectors yet.
+
+    Raises:
+        UnknownLayoutError: When chromadb is newer than what was tested, or the index has other
+            files, or a header of another version.
+    """
+    import chromadb  # noqa: PLC0415 - a second to import
+
+    if tuple(map(int, re.findall(r"\d+", chromadb.__version__)[:2])) > _TESTED:
+        raise UnknownLayoutError(
+            f"chromadb {chromadb.__version__} is newer than {'.'.join(map(str, _TESTED))}, whose "
+            "files are known"
+        )
+    dimension, settings = tables.dimension(), collection.configuration_json.get("hnsw")
+    if dimension is None or settings is None:
+        return None
+    names = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
+    others = sorted(each for each in names.difference(FILES) if not each.startswith("."))
+    if others and not names.issuperset(FILES):
+        raise UnknownLayoutError(f"{folder} holds {others[0]!r} and lacks a file of Chroma 1.5")
+    header = _read_header(folder / HEADER)
+    # An index keeps the number of neighbours that it was made with.
+    neighbours = header.neighbours if header else settings["max_neighbors"]
+    return Layout(dimension, neighbours, normalised=settings["space"] == "cosine")
+
+
+def _read_header(path: Path) -> Header | None:
+    """The header of an index; None where the file is no header."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEADER.size + 1)
+    except OSError:
+        return None
+    if len(head) < _HEADER.size:
+        return None
+    header = Header(*_HEADER.unpack(head[: _HEADER.size]))
+    is_longer = len(head) > _HEADER.size
+    is_plausible = (
+        0 < header.neighbours <= _MOST_NEIGHBOURS
+        and header.neighbours_below == 2 * header.neighbours
+        and header.rows <= header.room
+    )
+    if header.version in _VERSIONS_TO_COME and (is_longer or is_plausible):
+        raise UnknownLayoutError(f"{path} has the version {header.version}; {_VERSION} is known")
+    return header if header.version == _VERSION and is_plausible and not is_longer else None
+
+
+# -- checks, and reading ---------------------------------------------------------------------------
+
+
 class DamagedIndexError(Exception):
     """The files of an index contradict each other; the message says how."""
 
 
 def check_files(folder: Path, layout: Layout) -> set[str]:
-    """Check every file of an index.
-
-    Args:
-        folder: The folder of the index.
-        layout: Its layout.
-
-    Returns:
-        The ids of the rows in it.
+    """Check every file of an index, and return the ids of the rows in it.
 
     Raises:
         DamagedIndexError: When Chroma would crash on it, fail, or miss rows.
@@ -70,13 +168,6 @@ def readable_vectors(
 
     A vector is whole when its label has a name and its numbers are finite, and its length is 1 if
     all of them are scaled. The header is not needed.
-
-    Args:
-        folder: The folder of the index.
-        layout: Its layout.
-
-    Yields:
-        The ids of rows, and their vectors.
     """
     try:
         names = _read_names(folder / NAMES)
@@ -93,11 +184,7 @@ def readable_vectors(
 
 
 def _read_names(path: Path) -> dict[int, str]:
-    """The ids of the rows of an index by the labels of their vectors.
-
-    Raises:
-        DamagedIndexError: When the file is cut off or is something else.
-    """
+    """The ids of the rows of an index by the labels of their vectors."""
     if path.stat().st_size > _LARGEST_NAMES:
         raise DamagedIndexError(f"{path.name} is too large: {path.stat().st_size} bytes")
     try:
@@ -122,7 +209,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
 def _checked_header(folder: Path, layout: Layout) -> Header:
     """The header, checked against the sizes of the files."""
-    header, row = read_header(folder / HEADER), layout.row
+    header, row = _read_header(folder / HEADER), layout.row
     if (
         header is None
         or header.neighbours != layout.neighbours

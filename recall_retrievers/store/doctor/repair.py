@@ -26,11 +26,13 @@ from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.doctor.check import alone, fault_of, memories, note_index, torn
 from recall_retrievers.store.doctor.index_files import (
+    HEADER,
     DamagedIndexError,
+    Layout,
     check_files,
+    layout_of,
     readable_vectors,
 )
-from recall_retrievers.store.doctor.layout import HEADER, Layout, layout_of
 from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.rows.closing import make_private, own_folder
 from recall_retrievers.store.rows.row_index import open_table
@@ -94,35 +96,25 @@ def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> lis
     return [*repaired.values()]
 
 
+@dataclass(frozen=True, slots=True)
 class _Repairing:
-    """The repair of one collection.
+    """The repair of one collection, of which nothing was read before."""
 
-    Args:
-        path: The Chroma path.
-        collection: Chroma's own object, before anything was read of it.
-        tables: The same in the SQLite file.
-        embedding: The model for texts whose vectors are lost.
-    """
+    _path: Path
+    _collection: Collection
+    _tables: Tables
+    _embedding: Embedder
 
-    def __init__(
-        self, path: Path, collection: Collection, tables: Tables, embedding: Embedder
-    ) -> None:
-        self._path = path
-        self._collection = collection
-        self._tables = tables
-        self._embedding = embedding
-        self._index = path / tables.index_folder
-        self._aside = own_folder(path) / "damaged" / tables.index_folder
+    @property
+    def _index(self) -> Path:
+        return self._path / self._tables.index_folder
+
+    @property
+    def _aside(self) -> Path:
+        return own_folder(self._path) / "damaged" / self._tables.index_folder
 
     def run(self, *, progress: bool) -> Repaired:
-        """Check the index, and build a new one if it is damaged.
-
-        Raises:
-            UnknownLayoutError: When another version of Chroma made the index.
-            EmbeddingMismatchError: When texts have to be embedded, and another model made the
-                vectors.
-            StoreDamagedError: When the database is damaged, or the new index is not whole.
-        """
+        """Check the index, and build a new one if it is damaged."""
         name, rows = self._collection.name, self._tables.row_ids()
         fault = fault_of(self._path, self._collection, self._tables)
         layout = layout_of(self._index, self._collection, self._tables)
@@ -169,7 +161,7 @@ class _Repairing:
                 if torn(root):
                     continue
                 table = open_table(root, lambda _: None)
-                unknown = self._unknown(table.facts().get("position", 0))
+                unknown = self._unknown(table.data.facts().get("position", 0))
                 for ids, vectors in table.vectors():
                     if vectors.shape[1:] == (layout.dimension,):
                         yield from _wanted(ids, vectors, left, unknown)
@@ -210,14 +202,12 @@ class _Repairing:
 
     def _check_whole(self, new: Path, layout: Layout, wanted: set[str]) -> None:
         try:
-            lost = wanted != check_files(new, layout)
-            fault = "rows are missing" if lost else None
+            if wanted != check_files(new, layout):
+                raise DamagedIndexError("rows are missing")  # noqa: TRY301 - one error for both
         except DamagedIndexError as error:
-            fault = str(error)
-        if fault is not None:
             raise StoreDamagedError(
-                f"the new index of {self._collection.name!r} is damaged: {fault}"
-            )
+                f"the new index of {self._collection.name!r} is damaged: {error}"
+            ) from error
 
 
 def _built(
@@ -227,14 +217,9 @@ def _built(
     parts: Iterator[Part],
     note: Callable[[int], object],
 ) -> Path:
-    """The folder of an index that Chroma itself has built and saved.
+    """The folder of an index that Chroma itself has built and saved, in an empty folder.
 
-    Args:
-        work: An empty folder to work in.
-        settings: Chroma's settings of the index.
-        rows: How many vectors there are.
-        parts: The vectors, with the ids of their rows.
-        note: Called with the number of vectors that were added.
+    ``note`` is called with the number of vectors that were added.
     """
     import chromadb  # noqa: PLC0415 - a second to import, so only once a store is repaired
 

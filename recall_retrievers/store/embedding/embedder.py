@@ -32,22 +32,10 @@ _LLAMAINDEX = ("get_text_embedding_batch", "get_query_embedding", "aget_query_em
 
 
 def as_embedder(model: object | None) -> Embedder:
-    """Turn the embedding model of a user into an `Embedder`.
+    """The embedding model of a user, its vectors checked; see the setting of `RecallStore`.
 
-    Args:
-        model: A LangChain ``Embeddings``, a LlamaIndex ``BaseEmbedding``, an object with the
-            methods of either, None for the default, all-MiniLM-L6-v2 on this machine, or
-            "multilingual" for `Multilingual`.
-
-    Returns:
-        The model with its vectors checked. An array of the wrong shape, NaN or infinity raises a
-        `StoreError`, and so does an error of the model, which is the cause. An `Embedder` from an
-        earlier call is returned as it is.
-
-    Raises:
-        TypeError: The object is not an embedding model.
-        ValueError: It is another name than "multilingual".
-        StoreError: The multilingual model is not installed, or the processor cannot run it.
+    An array of the wrong shape, NaN or infinity raises a `StoreError`, and so does an error of the
+    model, which is the cause. An `Embedder` from an earlier call is returned as it is.
 
     Examples:
         >>> as_embedder(None).model_name
@@ -208,38 +196,23 @@ class BoundedEmbedding:
         timeout_s: Seconds a call may take; None = no limit.
 
     Attributes:
+        model_name: The name that a collection records for the model of its vectors.
         dimension: How many numbers a vector has; None where only a call would show it.
+        embeds_words: Whether the model has vectors of single words; see `TokenEmbedding`.
+        timeout_s: Seconds after which a call is left behind; None = never.
     """
 
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
         self._model = model
         self._with_tokens = model if isinstance(model, MiniLM | CheckedTokens) else None
+        self.model_name = model.model_name
         self.dimension = model.dimension if isinstance(model, MiniLM | Multilingual) else None
-        self._timeout_s = timeout_s if self.dimension is None else None
-
-    @property
-    def model_name(self) -> str:
-        """The name that a collection records for the model of its vectors."""
-        return self._model.model_name
-
-    @property
-    def embeds_words(self) -> bool:
-        """Whether the model has vectors of single words; see `TokenEmbedding`."""
-        return self._with_tokens is not None
-
-    @property
-    def timeout_s(self) -> float | None:
-        """Seconds after which a call is left behind; None = never."""
-        return self._timeout_s
+        self.embeds_words = self._with_tokens is not None
+        self.timeout_s = timeout_s if self.dimension is None else None
 
     def embed_batches(self, batches: Sequence[Sequence[str]]) -> list[Outcome]:
-        """Embed batches of texts side by side, within one deadline.
-
-        Returns:
-            The vectors of each batch, those of tokens too if the model has any; or the error that
-            the model raised.
-        """
-        outcomes = call_all(self._embed, batches, self._timeout_s)
+        """Embed batches of texts side by side, within one deadline: vectors, or an error each."""
+        outcomes = call_all(self._embed, batches, self.timeout_s)
         # A TimeoutError of the model itself has become a StoreError in `as_embedder`.
         return [
             self._too_late("texts to store", each) if isinstance(each, TimeoutError) else each
@@ -247,37 +220,23 @@ class BoundedEmbedding:
         ]
 
     def embed(self, text: str) -> Embedded:
-        """Embed one text to store, within the deadline.
-
-        Raises:
-            StoreUnavailableError: When the model has not answered in time.
-            StoreError: When the model fails, or returns something else than a vector.
-        """
+        """Embed one text to store, within the deadline."""
         [outcome] = self.embed_batches([[text]])
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
     def embed_query(self, text: str) -> Embedded:
-        """Embed a question, in the thread of the caller and without a deadline.
-
-        Raises:
-            StoreError: When the model fails, or returns something else than a vector.
-        """
+        """Embed a question, in the thread of the caller and without a deadline."""
         if self._with_tokens:
             vector, tokens = self._with_tokens.embed_query_with_tokens(text)
             return Embedded(vector[None], [tokens])
         return Embedded(self._model.embed_query(text)[None])
 
     async def aembed_query(self, text: str) -> Embedded:
-        """Embed a question, without blocking the event loop.
-
-        Raises:
-            StoreUnavailableError: When the model has not answered in time.
-            StoreError: When the model fails, or returns something else than a vector.
-        """
+        """Embed a question, without blocking the event loop."""
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 if self._with_tokens:
                     return await asyncio.to_thread(self.embed_query, text)
                 return Embedded((await self._model.aembed_query(text))[None])
@@ -292,7 +251,7 @@ class BoundedEmbedding:
     def _too_late(self, what: str, cause: TimeoutError) -> StoreUnavailableError:
         error = StoreUnavailableError(
             f"the embedding model {self.model_name!r} did not embed {what} within "
-            f"{self._timeout_s:g} s. Check that it can be reached, then try again, or open the "
+            f"{self.timeout_s:g} s. Check that it can be reached, then try again, or open the "
             "store with a larger embed_timeout_s"
         )
         error.__cause__ = cause

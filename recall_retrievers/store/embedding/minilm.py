@@ -100,9 +100,6 @@ class MiniLM:
         Both come from one run of the network. Tokens have 128 dimensions; those of words that tell
         nothing are left out.
 
-        Raises:
-            StoreError: No weights are installed, or their file is not the expected one.
-
         Examples:
             >>> _, [tokens] = MiniLM().embed_with_tokens(["Three of the green teas"])
             >>> tokens.words, tokens.vectors.shape
@@ -131,11 +128,7 @@ class MiniLM:
     """Embed a question as `embed_query` does, in a thread."""
 
     def embed_query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], TokenVectors]:
-        """Embed a question as `embed_query` does, and return the vectors of its tokens as well.
-
-        Raises:
-            StoreError: No weights are installed, or their file is not the expected one.
-        """
+        """Embed a question as `embed_query` does, and return the vectors of its tokens as well."""
         vector, numbers, hidden = self._question(text)
         return vector, network().reader.read(numbers, hidden)
 
@@ -194,10 +187,8 @@ def _means(hidden: Vectors, mask: Vectors) -> Vectors:
 class Network:
     """The tokenizer and the network of one weights file.
 
-    The network is loaded twice, each when it is needed: for texts, and for questions.
-
-    Attributes:
-        pieces: The vocabulary: the piece of a word behind each number.
+    The network is loaded twice, each when it is needed: for texts, and for questions. ``pieces`` is
+    the vocabulary: the piece of a word behind each number.
     """
 
     def __init__(self, weights: Path) -> None:
@@ -286,11 +277,7 @@ def network() -> Network:
 
 
 def weights_file() -> Path:
-    """The weights that are used.
-
-    Raises:
-        StoreError: When there are none, or their file is not the expected one.
-    """
+    """The weights that are used; it is an error if there are none, or other ones."""
     cached = chroma_weights()
     if os.access(cached, os.R_OK):  # not `is_file`, which raises where the home is another's
         return cached  # it is Chroma that fetched, checked and uses it

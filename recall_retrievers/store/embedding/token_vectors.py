@@ -11,38 +11,18 @@ from numpy.typing import NDArray
 
 
 class TokenVectors(NamedTuple):
-    """The telling tokens of a text, each with its vector in the context of the text.
+    """The telling tokens of a text, each with its vector in the context of the text."""
 
-    Attributes:
-        words: The word that each token is a part of. Words that tell nothing are left out.
-        vectors: The vector of each token, of length 1, in as few dimensions as serve.
-
-    Examples:
-        >>> TokenVectors(["tea"], np.ones((1, 1), dtype=np.float32)).words
-        ['tea']
-    """
-
-    words: Sequence[str]
-    vectors: NDArray[np.float32]
+    words: Sequence[str]  # the word that each token is a part of
+    vectors: NDArray[np.float32]  # of length 1, in as few dimensions as serve
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Texts as an embedding model returns them.
-
-    Attributes:
-        vectors: The vector of each text.
-        tokens: The vectors of the tokens of each text; None = the model has none, or they are not
-            known.
-    """
+    """The vectors of texts, and of their tokens; None = the model has none, or none are known."""
 
     vectors: NDArray[np.float32]
     tokens: Sequence[TokenVectors] | None = None
-
-    def at(self, places: Sequence[int]) -> Embedded:
-        """Those of some of the texts."""
-        tokens = None if self.tokens is None else [self.tokens[place] for place in places]
-        return Embedded(self.vectors[list(places)], tokens)
 
 
 @runtime_checkable

@@ -32,19 +32,8 @@ _LONGEST = 64  # characters of a text that is compared as it is
 
 
 def fitting(connection: sqlite3.Connection, where: Where, rows: int) -> Fits:
-    """Whether the row at each place may fulfil a where clause.
-
-    Args:
-        connection: The database.
-        where: The clause.
-        rows: How many places there are.
-    """
-    parts = [_condition(connection, key, wanted, rows) for key, wanted in where.items()]
-    fits: Fits = np.logical_and.reduce(parts)
-    return fits
-
-
-def _condition(connection: sqlite3.Connection, key: str, wanted: object, rows: int) -> Fits:
+    """Whether the row at each place may fulfil a where clause, of so many rows."""
+    [(key, wanted)] = where.items()  # `all_of` joins several
     if key in ("$and", "$or"):
         arms = [fitting(connection, arm, rows) for arm in cast("Sequence[Where]", wanted)]
     else:
@@ -91,12 +80,10 @@ def decided(where: Where) -> bool:
         >>> decided({"stars": {"$gte": 3}}), decided({"tags": {"$contains": "tea"}})
         (True, False)
     """
-    return all(
-        all(map(decided, cast("Sequence[Where]", wanted)))
-        if key in ("$and", "$or")
-        else all(_is_decided(key, each) for each in cast("Mapping[str, object]", wanted))
-        for key, wanted in where.items()
-    )
+    [(key, wanted)] = where.items()
+    if key in ("$and", "$or"):
+        return all(map(decided, cast("Sequence[Where]", wanted)))
+    return all(_is_decided(key, each) for each in cast("Mapping[str, object]", wanted))
 
 
 def _is_decided(key: str, operator: str) -> bool:

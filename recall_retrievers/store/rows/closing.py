@@ -34,11 +34,6 @@ def note_files(note: Path, folder: Path, names: Iterable[str]) -> None:
 
     Nobody may write to them. Only files that have changed since the last note are read. All is on
     the disk when it returns.
-
-    Args:
-        note: The file with the note.
-        folder: The folder of the files.
-        names: Their names; those that are missing are left out.
     """
     noted, there = _noted(note) or {}, dict[str, list[int]]()
     for file in (each for each in (folder / name for name in names) if each.is_file()):
@@ -57,15 +52,10 @@ def note_files(note: Path, folder: Path, names: Iterable[str]) -> None:
 
 
 def changed_files(note: Path, folder: Path, *, large: bool | None = None) -> dict[str, bool] | None:
-    """The files that have other bytes than were noted.
+    """The files that have other bytes than were noted; None = nothing is noted.
 
-    Args:
-        note: The file with the note.
-        folder: The folder of the files.
-        large: Whether large files are looked at, or small ones; None = all.
-
-    Returns:
-        Whether the size and the time of each such file say so too. None = nothing is noted.
+    Of each: whether its size or its time say so too. With ``large`` the large files alone are
+    looked at, or the small ones.
     """
     noted = _noted(note)
     if noted is None:

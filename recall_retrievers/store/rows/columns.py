@@ -29,17 +29,11 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The conditions on owner and time.
-
-    Attributes:
-        scope: The scope.
-        within: If not empty, the recorded time or the hull of the events must touch a range.
-        moment: When a row must not have expired. None = expired rows fit too.
-    """
+    """The conditions on owner and time."""
 
     scope: Scope
-    within: Sequence[TimeRange] = ()
-    moment: datetime | None = None
+    within: Sequence[TimeRange] = ()  # one of which the recorded time, or the events, must touch
+    moment: datetime | None = None  # when a row must not have expired
 
     @property
     def limited(self) -> bool:
@@ -49,14 +43,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The rows that fulfil the conditions of a search.
+    """The rows that fulfil the conditions of a search; these may be too many, never too few."""
 
-    Attributes:
-        fits: Whether the row at each place does; these may be too many, never too few.
-        places: Their places.
-    """
-
-    fits: NDArray[np.bool_]
+    fits: NDArray[np.bool_]  # whether the row at each place does
     places: Places
 
     def holds(self, places: Places) -> NDArray[np.bool_]:
@@ -90,30 +79,10 @@ Record = tuple[object, ...]
 
 
 def record(row_id: str, memory: Candidate | None) -> Record:
-    """The columns of a row whose words and vector are not known yet.
-
-    Args:
-        row_id: The id of the row.
-        memory: Its memory; None = it has no text.
-    """
+    """The columns of a row whose words and vector are not known yet; without a memory, as it is."""
     if memory is None:
-        return (
-            hashed(row_id),
-            NEVER,
-            NEVER,
-            -NEVER,
-            NEVER,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            (0,) * PROFILE,
-        )
+        times, no_words = (NEVER, NEVER, -NEVER, NEVER), (0,) * PROFILE
+        return (hashed(row_id), *times, *(0,) * len(_OWNERS), 0, 0, 0, 0, 0, no_words)
     created, expires = memory.created_at, memory.expires_at
     hull = event_hull(memory.events)
     return (
@@ -133,11 +102,7 @@ def record(row_id: str, memory: Candidate | None) -> Record:
 
 
 class Columns:
-    """The columns of all rows, by place. One thread at a time may change them.
-
-    Args:
-        connection: The database.
-    """
+    """The columns of all rows, by place. One thread at a time may change them."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         read = connection.execute("SELECT number, columns FROM segment ORDER BY number").fetchall()

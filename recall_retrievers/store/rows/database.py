@@ -95,25 +95,21 @@ class Database:
             raise
 
     def _opened(self) -> sqlite3.Connection:
-        name = ":memory:" if self._file is None else str(self._file)
+        name = self._file or ":memory:"
         connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
-        try:
-            if self._file is not None:
+        if self._file is not None:
+            try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 # A commit waits for no disk: what a power cut takes is read from Chroma again.
                 connection.execute("PRAGMA synchronous = NORMAL")
-        except BaseException:
-            connection.close()
-            raise
+            except BaseException:
+                connection.close()
+                raise
         return connection
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that reads one state of the rows, until it is given back.
-
-        Raises:
-            StoreClosedError: When the store is closed.
-        """
+        """A connection that reads one state of the rows, until it is given back."""
         if self._file is None:
             with self._writing:
                 self._check_open()
@@ -142,11 +138,7 @@ class Database:
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
-        """The connection that writes, for changes that are committed together or not at all.
-
-        Raises:
-            StoreClosedError: When the store is closed.
-        """
+        """The connection that writes, for changes that are committed together or not at all."""
         with self._writing:
             self._check_open()
             if self._writer.in_transaction:  # a part of a larger change
@@ -171,18 +163,11 @@ class Database:
 
     def note(self, **facts: object) -> None:
         """Store facts about all rows; other facts stay as they are."""
-        with self.changing():
-            self._note(facts)
-
-    def _note(self, facts: dict[str, object]) -> None:
-        self._writer.executemany("INSERT OR REPLACE INTO fact VALUES (?, ?)", list(facts.items()))
+        with self.changing() as connection:
+            connection.executemany("INSERT OR REPLACE INTO fact VALUES (?, ?)", [*facts.items()])
 
     def check(self) -> None:
-        """Check that SQLite can read all of it, as after a kill.
-
-        Raises:
-            sqlite3.DatabaseError: When it cannot.
-        """
+        """Check that SQLite can read all of it, as after a kill; else it is an error."""
         with self.reading() as connection:
             [[state]] = connection.execute("PRAGMA quick_check(1)")
         if state != "ok":

@@ -3,7 +3,7 @@
 The stores of this process pass their writes on to the index. Writes of others are looked for before
 a question. Nobody waits on a lock of the index while Chroma is read.
 
-In a path Chroma's own numbers of operations say what has changed; see `chroma/tables.py`. On a
+In a path Chroma's own numbers of operations say what has changed; see `chroma/database.py`. On a
 server, and in memory, the collection is asked for two things, once a second:
 
 - on a server, which rows `RecallStore` has written since the last look, by their time of writing;
@@ -58,15 +58,11 @@ Change = Page | list[str]
 class Follower:
     """Finds what others change in a collection; threads may use it side by side.
 
-    Its methods yield changes, and go on when the row index has taken them over.
-
-    Args:
-        index: The collection.
-        scope: The scope whose rows are followed; an empty one = all rows.
-        alone: Whether nobody else can write to it while it is open.
-        shared: Whether other processes can.
+    Its methods yield changes, and go on when the row index has taken them over. ``alone``: nobody
+    else can write to the collection while it is open; ``shared``: other processes can.
 
     Attributes:
+        scope: The scope whose rows are followed; an empty one = all rows.
         position: How far the collection was followed, as this follower counts; 0 = not known.
         sees_all: Whether every change of a row is noticed.
     """
@@ -128,12 +124,9 @@ class Follower:
         return not self._collection.get(where=self._where, include=[], limit=1, offset=most)["ids"]
 
     def changes(self, table: Table) -> Iterator[Change]:
-        """What others have written up to a second ago.
+        """What others have written up to a second ago, other than the rows that are known.
 
         A question that needs it waits while another one looks.
-
-        Args:
-            table: The rows that are known.
         """
         self._questions += 1
         now = time.monotonic()

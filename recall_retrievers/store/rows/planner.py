@@ -37,21 +37,13 @@ _MOST_NEIGHBOURS = 4000  # with more, the graph is slower than any other route
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """The numbers of rows that decide the route of a search.
+    """The numbers of rows that decide the route of a search."""
 
-    Attributes:
-        wanted: The number of memories that the search wants.
-        rows: The number of rows of the collection.
-        matching: The number of rows that fulfil the conditions; None if only Chroma can check them.
-        unread: The number of matching rows whose vector is not known.
-        graph: Whether the row index has all rows that Chroma's graph leads to.
-    """
-
-    wanted: int
-    rows: int
-    matching: int | None
-    unread: int
-    graph: bool = True
+    wanted: int  # memories
+    rows: int  # of the collection
+    matching: int | None  # the conditions; None if only Chroma can check them
+    unread: int  # matching rows whose vector is not known
+    graph: bool = True  # whether the row index has all rows that Chroma's graph leads to
 
     @property
     def routes(self) -> list[Route]:
@@ -79,10 +71,6 @@ class RowCounts:
     def wider(self, checked: int, found: int) -> int | None:
         """The number of nearest rows to check after so many were too few; None = compare all.
 
-        Args:
-            checked: How many were checked.
-            found: How many of them fulfil the conditions.
-
         Examples:
             >>> half = RowCounts(wanted=50, rows=100_000, matching=50_000, unread=0)
             >>> half.wider(200, 25), half.wider(800, 1)
@@ -103,11 +91,6 @@ class Graph:
 
     Chroma searches in another thread, and this thread goes on: Chroma does not block Python. In one
     thread, a whole question took a fifth longer, because the search empties the processor's cache.
-
-    Args:
-        index: The collection in Chroma.
-        vector: The vector.
-        threads: The pool for the other threads.
     """
 
     def __init__(self, index: Collection, vector: NDArray[np.float32], threads: Executor) -> None:

@@ -43,11 +43,7 @@ _JOINED_S = 60.0  # seconds that closing waits for a call of Chroma's
 class RowIndex:
     """The rows of one collection, for all stores of this process that have it open.
 
-    Args:
-        index: The collection, and the form of its rows.
-        follower: What follows the writes of others.
-        root: The folder of the index. None = in memory.
-        cache: The memory that it may take for what can be read again.
+    Without a ``root`` they are kept in memory.
 
     Attributes:
         table: The rows; a question uses one table from its beginning to its end.
@@ -109,7 +105,7 @@ class RowIndex:
         except DAMAGED as error:
             _log.warning("the row index in %s is built again: %r", root, error)
             return None
-        known = table.facts()
+        known = table.data.facts()
         if known.get("form") != self._form or not (known["whole"] or known["position"] > 0):
             table.close()
             return None
@@ -124,9 +120,8 @@ class RowIndex:
     def prepare(self, *, build: bool, patient: bool) -> None:
         """Follow the collection, before a question.
 
-        Args:
-            build: Whether the question needs all rows. If they are not known, a thread reads them.
-            patient: Whether to wait for that, however long it takes.
+        If it needs all rows (``build``), and they are not known, a thread reads them. A ``patient``
+        question waits for that, however long it takes.
         """
         self.start()
         if build and not self.ready:
@@ -239,13 +234,12 @@ class RowIndex:
         rows: list[Row] = [*zip(page["ids"], page["documents"], page["metadatas"], strict=True)]
         memories = [self.index.candidate(row) for row in rows]
         vectors = page.get("embeddings")
-        read = None if vectors is None else Embedded(np.asarray(vectors, dtype=np.float32))
         with self._changing():
             current = [place for place, row in enumerate(rows) if row[0] not in changed]
             new = [rows[place] for place in current]
             self._tell([row[0] for row in new], changed)
-            embedded = None if read is None else read.at(current)
-            self._change(lambda table: table.put(new, [memories[n] for n in current], embedded))
+            read = None if vectors is None else Embedded(np.asarray(vectors, np.float32)[current])
+            self._change(lambda table: table.put(new, [memories[n] for n in current], read))
 
     def _forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
         with self._changing():
@@ -285,7 +279,7 @@ class RowIndex:
         self._verify()
         position, whole = self.follower.position, self.ready
         with suppress(StoreClosedError, sqlite3.Error):  # then the next opening reads more
-            self.table.note(form=self._form, position=position, whole=whole)
+            self.table.data.note(form=self._form, position=position, whole=whole)
             self._noted = position, whole
 
     # -- writes of this process -------------------------------------------------------------------
@@ -315,15 +309,9 @@ class RowIndex:
     def read_cosines(
         self, table: Table, places: Places, vector: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """Read vectors that are missing from the collection, and keep them while there is room.
+        """The cosines of rows to a vector of length 1; -2 for a row that is gone.
 
-        Args:
-            table: The rows.
-            places: Their places.
-            vector: A vector of length 1.
-
-        Returns:
-            The cosines of the rows to the vector; -2 for a row that is gone.
+        Their vectors are read from the collection, and kept while there is room.
         """
         self._verify()
         cosines = dict.fromkeys(places.tolist(), -2.0)
@@ -367,13 +355,12 @@ def open_table(
 ) -> Table:
     """The rows on the disk. What a proper close has noted is compared; after a kill SQLite checks.
 
-    Raises:
-        ValueError: When files have other bytes than were noted, or as in `DAMAGED`.
+    Damaged files raise one of `DAMAGED`.
     """
     table = Table(read, root, cache)
     try:
         if not table.as_closed:
-            table.check()
+            table.data.check()
         elif names := torn_files(root, large=False):
             raise ValueError(f"torn: {', '.join(sorted(names))}")  # noqa: TRY301 - closed below
     except BaseException:

@@ -115,20 +115,16 @@ class ScopedRows:
     def put(self, rows: Sequence[Row], memories: Sequence[Candidate], embedded: Embedded) -> None:
         """Take over rows that were just stored; a row that has left a scope is forgotten there."""
         for scope, index in self._all():
-            wanted = scope.fields().items()
-            inside = [
-                all(getattr(each.scope, name) == value for name, value in wanted)
-                for each in memories
-            ]
-            here = [place for place, fits in enumerate(inside) if fits]
-            if self.by_scope and here:
+            if not self.by_scope:
+                index.put(rows, memories, embedded)
+                continue
+            here = [place for place, each in enumerate(memories) if scope.holds(each.scope)]
+            if here:
                 # Without token vectors: only the rows that this process has written had any.
                 vectors = Embedded(embedded.vectors[here])
                 index.put([rows[x] for x in here], [memories[x] for x in here], vectors)
-            elif here:
-                index.put(rows, memories, embedded)
             if len(here) < len(rows):
-                index.drop([row[0] for row, fits in zip(rows, inside, strict=True) if not fits])
+                index.drop([row[0] for place, row in enumerate(rows) if place not in here])
 
     def drop(self, ids: Sequence[str]) -> None:
         """Forget rows that were just deleted."""
@@ -164,15 +160,7 @@ class ScopedRows:
 def open_rows(
     index: Collection, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
 ) -> ScopedRows:
-    """The row indexes of a collection, for one more store; see `let_go`.
-
-    Args:
-        index: The collection, and the form of its rows.
-        folder: The Chroma path; None = the collection is not in one.
-        kept: What is kept of it here.
-        alone: Whether nobody else can write to the collection.
-        shared: Whether other processes can write to it.
-    """
+    """The row indexes of a collection, for one more store; see `let_go` and `Follower`."""
     form = repr((index.fields, index.foreign))
     key = str(folder or ""), str(index.chroma.id), form, repr(kept if shared else None)
     with _opening:
@@ -194,12 +182,7 @@ def let_go(rows: ScopedRows) -> None:
 
 
 def indexes_of(collection: ChromaCollection, folder: Path | None) -> list[ScopedRows]:
-    """The row indexes that have to know what is written to a collection.
-
-    Args:
-        collection: The collection.
-        folder: The Chroma path; None = not known.
-    """
+    """The row indexes that have to know what is written to a collection; its path may be known."""
     with _opening:
         return [
             rows

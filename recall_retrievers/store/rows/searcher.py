@@ -29,11 +29,8 @@ from recall_retrievers.store.rows.table import Table
 class FoundRows(Found):
     """Rows by their place; those that the row index does not have are at hand.
 
-    Args:
-        table: The rows of the collection.
-        index: The collection, in which rows are read once the table is closed.
-        scopes: The scopes that are searched. Owners are compared as numbers; here they are compared
-            as they are.
+    Rows are read in the collection once the table is closed. Owners are compared as numbers there;
+    here the scopes that are searched are compared as they are.
     """
 
     def __init__(self, table: Table, index: Collection, scopes: Sequence[Scope]) -> None:
@@ -93,27 +90,18 @@ _MORE = 4  # times as many rows by words, where too few of them fit exactly
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The plan for one search.
+    """The plan for one search."""
 
-    Attributes:
-        place: The place of the search among the searches.
-        search: The search.
-        where: The condition that its filter sets.
-        rows: The rows that fulfil its conditions; None = it has none, or only Chroma checks them.
-        places: The places of these rows, or of all; None = they are too many to look at.
-        table: The rows of the collection.
-        graph: The neighbours of its vector; None = it is a search by words.
-        counts: The numbers of rows that decide its routes; those of a search by words are not used.
-    """
-
-    place: int
+    place: int  # among the searches
     search: Search
-    where: Where | None
-    rows: Selection | None
-    places: Places | None
+    where: Where | None  # the condition that its filter sets
+    rows: (
+        Selection | None
+    )  # that fulfil its conditions; None = no conditions, or Chroma checks them
+    places: Places | None  # of these rows, or of all; None = they are too many to look at
     table: Table
-    graph: Graph | None
-    counts: RowCounts
+    graph: Graph | None  # the neighbours of its vector; None = it is a search by words
+    counts: RowCounts  # that decide its routes; those of a search by words are not used
 
     @property
     def begins_with_graph(self) -> bool:
@@ -122,13 +110,7 @@ class _Plan:
 
 
 class Searcher:
-    """Answers searches in one collection, once.
-
-    Args:
-        index: The collection in Chroma.
-        rows: Its row index.
-        threads: The pool in which Chroma searches.
-    """
+    """Answers searches in one collection, once; Chroma searches in the pool."""
 
     def __init__(self, index: Collection, rows: RowIndex, threads: Executor) -> None:
         self._index = index
@@ -138,12 +120,7 @@ class Searcher:
     def answers(
         self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
     ) -> list[Arm]:
-        """The hits of each search, best first.
-
-        Args:
-            searches: The searches.
-            vectors: The vector of each text that is searched for by meaning.
-        """
+        """The hits of each search, best first; with the vectors of the texts for meaning."""
         by_word = [search for search in searches if search.method == "keyword"]
         patient = any(search.text not in vectors for search in by_word)
         if searches:
@@ -280,11 +257,6 @@ class Searcher:
 
         The columns decide about owner and expiry. Where a filter or a time has let too many rows
         through, more of the rows is read; rows that may have changed are read from Chroma.
-
-        Args:
-            keys: Rows, best first.
-            scores: Their scores.
-            plan: The plan.
         """
         there, limit = scores >= _NOT_THERE, plan.search.limit
         keys, scores = keys[there], scores[there]
@@ -339,12 +311,7 @@ def _alike(one: Search, other: Search) -> bool:
 
 
 class ScopedSearcher:
-    """Searches one collection.
-
-    Args:
-        index: The collection in Chroma.
-        rows: Its row indexes.
-    """
+    """Searches one collection."""
 
     def __init__(self, index: Collection, rows: ScopedRows) -> None:
         self._index = index

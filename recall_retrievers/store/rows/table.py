@@ -62,6 +62,7 @@ class Table:
         cache: The memory that it may take. None = next to none.
 
     Attributes:
+        data: The database.
         as_closed: Whether it was closed as it should be, before it was opened.
 
     Raises:
@@ -76,16 +77,15 @@ class Table:
         cache: Cache | None = None,
     ) -> None:
         self._read = read
-        self._data = Database(folder)
+        self.data = Database(folder)
+        self.as_closed = self.data.noted
         try:
-            with self._data.reading() as connection:
+            with self.data.reading() as connection:
                 self._columns = Columns(connection)
-            facts = self._data.facts()
-            self.as_closed = self._data.noted
-            dimension: int = facts["dimension"]
+            dimension: int = self.data.facts()["dimension"]
             self._vectors = Vectors(folder, dimension, len(self._columns))
         except BaseException:
-            self._data.close()
+            self.data.close()
             raise
         self._lock = threading.Lock()  # while columns change, or are compared
         self._turns = Turns(self._memory_at, self._order)
@@ -101,41 +101,21 @@ class Table:
     def __len__(self) -> int:
         return self._columns.count
 
-    def facts(self) -> dict[str, Any]:
-        """What is known of all rows together; see `note`."""
-        return self._data.facts()
-
-    def check(self) -> None:
-        """Check that SQLite can read all of it; see `Database.check`."""
-        self._data.check()
-
-    def note(self, **facts: object) -> None:
-        """Keep facts about all rows together."""
-        self._data.note(**facts)
-
     # -- changes ----------------------------------------------------------------------------------
 
     def put(
         self,
         rows: Sequence[Row],
-        memories: Sequence[Candidate | None] | None = None,
+        memories: Sequence[Candidate | None],
         embedded: Embedded | None = None,
     ) -> int:
-        """Add rows, or new versions of them, and return their number.
-
-        Args:
-            rows: The rows, as Chroma returns them.
-            memories: Their memories, if they are known.
-            embedded: Their vectors, if they are known.
-        """
+        """Add rows, or new versions of them, with their vectors if known; return their number."""
         if not rows:
             return 0
-        if memories is None:
-            memories = [self._read(row) for row in rows]
         tokens: Sequence[bytes] = [b""] * len(rows)
         if embedded is not None and embedded.tokens is not None:
             tokens = self._room_for([coded(each) for each in embedded.tokens])
-        with self._data.changing() as connection:
+        with self.data.changing() as connection:
             ids = [row[0] for row in rows]
             before = _places(connection, ids)
             if not any(tokens):
@@ -149,10 +129,9 @@ class Table:
             for place, row, memory, token in zip(places, rows, memories, tokens, strict=True):
                 row_id, document, metadata = row
                 written = (metadata or {}).get(WRITTEN_AT)
-                answers = (memory.turn_before or None) if memory else None
                 at = written if isinstance(written, int) else None
-                text = document, _ENCODER.encode(metadata)
-                texts.append((place, row_id, at, answers, *text))
+                answers = (memory.turn_before or None) if memory else None
+                texts.append((place, row_id, at, answers, document, _ENCODER.encode(metadata)))
                 if memory is not None:
                     found += [(*cell, place) for cell in cells.cells_of(metadata or {})]
                 if token:
@@ -169,7 +148,7 @@ class Table:
 
     def drop(self, ids: Iterable[str]) -> int:
         """Take rows out, and return how many there were."""
-        with self._data.changing() as connection:
+        with self.data.changing() as connection:
             before = _places(connection, [*ids])
             beside = self._take_out(connection, before.values())
             self._show(connection, {}, {}, beside, before)
@@ -177,7 +156,7 @@ class Table:
 
     def keep_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Keep vectors that were read from the collection, of rows by their id."""
-        with self._data.changing() as connection:
+        with self.data.changing() as connection:
             places = _places(connection, ids)
             mine = [n for n, row_id in enumerate(ids) if row_id in places]
             kept = [places[ids[n]] for n in mine]
@@ -243,7 +222,7 @@ class Table:
         before = self._vectors.dimension
         self._vectors.put(np.array(places), vectors, -(-room // SEGMENT) * SEGMENT)
         if self._vectors.dimension != before:
-            self._data.note(dimension=self._vectors.dimension)
+            self.data.note(dimension=self._vectors.dimension)
         return True
 
     def _room_for(self, tokens: Sequence[bytes]) -> Sequence[bytes]:
@@ -259,16 +238,14 @@ class Table:
             return set()
         beside = self._turns.around(connection, gone).difference(gone)
         words.put(connection, dict.fromkeys(gone, words.NONE))
-        kept = connection.execute(
-            f"SELECT place, metadata FROM row WHERE place {_IN}", (listed(gone),)
-        ).fetchall()
+        kept = _found(connection, "SELECT place, metadata FROM row WHERE place", gone)
+        of_rows = [
+            (*cell, place)
+            for place, metadata in kept
+            for cell in cells.cells_of(json.loads(metadata) or {})
+        ]
         connection.executemany(
-            "DELETE FROM cell WHERE key = ? AND value = ? AND place = ?",
-            [
-                (*cell, place)
-                for place, metadata in kept
-                for cell in cells.cells_of(json.loads(metadata) or {})
-            ],
+            "DELETE FROM cell WHERE key = ? AND value = ? AND place = ?", of_rows
         )
         for name in ("row", "token"):
             connection.execute(f"DELETE FROM {name} WHERE place {_IN}", (listed(gone),))
@@ -294,32 +271,24 @@ class Table:
 
     def ids(self) -> list[str]:
         """The ids of all rows."""
-        with self._data.reading() as connection:
+        with self.data.reading() as connection:
             return [row_id for (row_id,) in connection.execute("SELECT id FROM row")]
 
     def places_of(self, ids: Sequence[str]) -> Places:
         """The places of rows; -1 for an unknown one."""
-        with self._data.reading() as connection:
+        with self.data.reading() as connection:
             known = _places(connection, ids)
         return np.array([known.get(row_id, -1) for row_id in ids], dtype=np.intp)
 
     def ids_at(self, places: Sequence[int]) -> dict[int, str]:
         """The ids of rows by their place; without those that are gone."""
-        with self._data.reading() as connection:
-            return dict(
-                connection.execute(
-                    f"SELECT place, id FROM row WHERE place {_IN}", (listed(places),)
-                ).fetchall()
-            )
+        with self.data.reading() as connection:
+            return dict(_found(connection, "SELECT place, id FROM row WHERE place", places))
 
     def written(self, ids: Sequence[str]) -> dict[str, int]:
         """When rows were written, in epoch milliseconds, by their id; without unknown ones."""
-        with self._data.reading() as connection:
-            return dict(
-                connection.execute(
-                    f"SELECT id, written FROM row WHERE id {_IN}", (listed(ids),)
-                ).fetchall()
-            )
+        with self.data.reading() as connection:
+            return dict(_found(connection, "SELECT id, written FROM row WHERE id", ids))
 
     def have_expired(self, moment: datetime | None) -> bool:
         """Whether a row has expired by a moment."""
@@ -332,11 +301,7 @@ class Table:
             return self._columns["created"][places]
 
     def owners(self, moment: datetime | None) -> tuple[Places, NDArray[np.intp]]:
-        """A row of each owner, such as a user in a session, and how many of its rows are left.
-
-        Args:
-            moment: When the rows must not have expired.
-        """
+        """A row of each owner, such as a user in a session, and how many it has at a moment."""
         with self._lock:
             places = np.flatnonzero(self._columns.fitting(Wanted(Scope(), moment=moment)))
             owners = np.stack([self._columns[name][places] for name in Scope.model_fields], axis=1)
@@ -352,7 +317,7 @@ class Table:
             if key not in known or len(known[key]) != len(fits):
                 if len(known) >= _FILTERS:
                     known.clear()
-                with self._data.reading() as connection:
+                with self.data.reading() as connection:
                     known[key] = cells.fitting(connection, where, len(fits))
             fits &= known[key]
         return Selection(fits, np.flatnonzero(fits))
@@ -383,19 +348,12 @@ class Table:
     def likenesses(self, places: Places, question: TokenVectors) -> Scores:
         """How near rows come to the tokens of a question; not a number where that is not known.
 
-        A rare word of the question counts more than a common one.
-
-        Args:
-            places: The rows, in the order of their places.
-            question: The tokens.
+        The rows are in the order of their places. A rare word of the question counts more than a
+        common one.
         """
-        with self._data.reading() as connection:
-            tokens = dict(
-                connection.execute(
-                    f"SELECT place, vectors FROM token WHERE place {_IN}",
-                    (listed(places.tolist()),),
-                ).fetchall()
-            )
+        with self.data.reading() as connection:
+            query = "SELECT place, vectors FROM token WHERE place"
+            tokens = dict(_found(connection, query, places.tolist()))
             weights = _rarities(connection, question.words)
         near = np.full(len(places), np.nan)
         near[np.searchsorted(places, [*tokens])] = likeness(
@@ -408,12 +366,9 @@ class Table:
     ) -> tuple[Places, Scores]:
         """The places of the best rows by BM25, and their scores, best first.
 
-        Args:
-            text: The question.
-            limit: How many at most.
-            rows: The rows that fulfil its conditions. None = it has none.
+        ``rows`` are those that fulfil the conditions; None = there are none.
         """
-        with self._data.reading() as connection:
+        with self.data.reading() as connection:
             terms = telling_words(wanted_words(text), lambda each: words.having(connection, each))
             with self._lock:
                 lengths, hashes = self._columns["length"], self._columns["id"]
@@ -443,7 +398,7 @@ class Table:
     def _fulfilling(self, places: Sequence[int], where: Where | None) -> dict[int, Row]:
         if not places:
             return {}
-        with self._data.reading() as connection:
+        with self.data.reading() as connection:
             rows = _rows_at(connection, places)
         return {
             place: row for place, row in rows.items() if fulfils(where, row[1] or "", row[2] or {})
@@ -456,17 +411,10 @@ class Table:
         return there
 
     def facts_of(self, places: Places, source: Source) -> Facts:
-        """What ranking reads of rows, sorted by id. Rows that are gone are left out.
-
-        Args:
-            places: The rows.
-            source: Where their memories are read.
-        """
-        with self._data.reading() as connection:
-            found = connection.execute(
-                f"SELECT place, id, ifnull(answers, '') FROM row WHERE place {_IN}",
-                (listed(places.tolist()),),
-            ).fetchall()
+        """What ranking reads of rows, sorted by id; those that are gone are left out."""
+        with self.data.reading() as connection:
+            query = "SELECT place, id, ifnull(answers, '') FROM row WHERE place"
+            found = _found(connection, query, places.tolist())
         found.sort(key=itemgetter(1))
         at, ids, answers = zip(*found, strict=True) if found else ((), (), ())
         with self._lock:
@@ -504,7 +452,7 @@ class Table:
     def close(self) -> None:
         """Let everything go. A search that still runs raises `StoreClosedError`."""
         self._let_go()
-        self._data.close()
+        self.data.close()
         self._vectors.close()
 
     def _memory_at(self, connection: sqlite3.Connection, place: int) -> Candidate | None:
@@ -514,20 +462,23 @@ class Table:
 
 def _rows_at(connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, Row]:
     """The rows at places, as Chroma returned them."""
-    found = connection.execute(
-        f"SELECT place, id, document, metadata FROM row WHERE place {_IN}", (listed(places),)
-    ).fetchall()
+    query = "SELECT place, id, document, metadata FROM row WHERE place"
     return {
         place: (row_id, document, json.loads(metadata))
-        for place, row_id, document, metadata in found
+        for place, row_id, document, metadata in _found(connection, query, places)
     }
 
 
 def _places(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
     """The places of rows by their id."""
-    return dict(
-        connection.execute(f"SELECT id, place FROM row WHERE id {_IN}", (listed(ids),)).fetchall()
-    )
+    return dict(_found(connection, "SELECT id, place FROM row WHERE id", ids))
+
+
+def _found(
+    connection: sqlite3.Connection, query: str, values: Iterable[object]
+) -> list[tuple[Any, ...]]:
+    """What a query finds that ends in the column in which one of the values must be."""
+    return connection.execute(f"{query} {_IN}", (listed(values),)).fetchall()
 
 
 def _rarities(connection: sqlite3.Connection, texts: Sequence[str]) -> list[float]:

@@ -22,9 +22,7 @@ _KEPT = 4096  # rows whose words are kept: those around the next turns
 class Turns:
     """The words of rows, with those of the turns around them. One thread at a time may use it.
 
-    Args:
-        read: Reads the memory at a place; None where it has no text.
-        order: What turns that answer one turn are sorted by, the oldest first.
+    Turns that answer one turn are sorted by ``order``, the oldest first.
     """
 
     def __init__(
@@ -40,15 +38,9 @@ class Turns:
         memories: Mapping[int, Candidate | None],
         beside: Iterable[int],
     ) -> dict[int, int]:
-        """Give new rows their words, and those around them theirs anew.
+        """Give new rows their words, and those around them, and around those that are gone, anew.
 
-        Args:
-            connection: The database, in a transaction that has the new rows.
-            memories: The memory of each new row.
-            beside: The rows around those that are gone.
-
-        Returns:
-            How many words each of these rows has, by place.
+        The database is in a transaction that has the new rows. By place: how many words each has.
         """
         for place, memory in memories.items():
             self._keep(place, memory)

@@ -27,12 +27,9 @@ from recall_retrievers.store.rows.columns import Places
 
 
 class Cache:
-    """Bounded memory for all row indexes of one collection. Several threads may use it.
+    """So many bytes for all row indexes of one collection. Several threads may use it.
 
     Vectors take room only where the row index is in memory; in a folder they are in a file.
-
-    Args:
-        most: The most bytes.
     """
 
     def __init__(self, most: int) -> None:
@@ -64,12 +61,9 @@ class Vectors:
     """Vectors of length 1, by the place of their row. One thread at a time may put some.
 
     Args:
-        folder: The folder of the file. None = in memory.
+        folder: The folder of the file, which must not be cut off. None = in memory.
         dimension: The length of a vector; 0 = not known yet.
         places: How many places there are.
-
-    Raises:
-        OSError: When the file is shorter than that, or cannot be made.
     """
 
     def __init__(self, folder: Path | None, dimension: int, places: int) -> None:
@@ -87,13 +81,7 @@ class Vectors:
             self._places = places if dimension else 0
 
     def put(self, places: Places, vectors: NDArray[np.float32], room: int) -> None:
-        """Put vectors at places.
-
-        Args:
-            places: The places.
-            vectors: The vectors.
-            room: How many places there are, with these.
-        """
+        """Put vectors at places; there are ``room`` places with these."""
         self.dimension = vectors.shape[1]
         scaled, size = unit(vectors).astype(np.float32), 4 * self.dimension
         if self._file is None:
@@ -174,12 +162,7 @@ def likeness(
     """How near rows come to every token of a question: 1 = they have all of them.
 
     It is the mean, by weight, of the best cosine to a token of the row (MaxSim, "late
-    interaction": Khattab and Zaharia 2020).
-
-    Args:
-        rows: The tokens of each row, as `coded` writes them; none may be empty.
-        question: The vectors of its tokens, of length 1.
-        weights: The weight of each token.
+    interaction": Khattab and Zaharia 2020). Rows are as `coded` writes them; none may be empty.
     """
     total, dimension = float(weights.sum()), question.shape[1]
     width = -(-dimension // _PER_BYTE)

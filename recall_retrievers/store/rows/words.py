@@ -49,12 +49,7 @@ def _term(word: str) -> int:
 
 
 def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dict[int, int]:
-    """Give rows their words, in place of those that they have, and return how many each has.
-
-    Args:
-        connection: The database, in a transaction.
-        rows: By place, how often each word counts.
-    """
+    """Give rows, by place, their words in place of the old, and return how many each has."""
     old = _of_rows(connection, list(rows))
     added, gone = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     blobs: list[tuple[int, bytes]] = []
@@ -158,12 +153,8 @@ def best(
 ) -> Scored:
     """The best rows by BM25, and perhaps more, in no order.
 
-    Args:
-        connection: The database.
-        words: The words of the question, each once.
-        limit: How many are wanted. All that are as good as the last of these are among them.
-        lengths: How many words each row has, by place.
-        rows: The rows that are asked about. None = all.
+    All that are as good as the last one that is wanted are among them. ``words`` has each word of
+    the question once, and ``lengths`` how many words each row has. No ``rows``: all of them.
     """
     facts = dict(connection.execute("SELECT name, value FROM fact").fetchall())
     counted = zip(having(connection, words), words, strict=True)
@@ -190,17 +181,11 @@ class _Term:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search of the rows as they are.
-
-    Attributes:
-        connection: The database.
-        lengths: How many words each row has.
-        relative: What each number of words is to the mean of all rows.
-    """
+    """A search of the rows as they are."""
 
     connection: sqlite3.Connection
-    lengths: NDArray[np.uint16]
-    relative: Scores
+    lengths: NDArray[np.uint16]  # how many words each row has
+    relative: Scores  # what each number of words is to the mean of all rows
 
     def postings(self, terms: Sequence[_Term], limit: int, rows: Selection | None) -> Scored:
         """The scores of rows, out of the postings of the words."""
