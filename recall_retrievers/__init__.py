@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from recall_retrievers.core.errors import StoreError as StoreError
     from recall_retrievers.core.errors import StoreLockedError as StoreLockedError
     from recall_retrievers.core.errors import StoreUnavailableError as StoreUnavailableError
+    from recall_retrievers.core.flat_metadata import citations as citations
     from recall_retrievers.core.memory import Memory as Memory
     from recall_retrievers.core.memory_lines import read_memories as read_memories
     from recall_retrievers.core.scope import Scope as Scope
-    from recall_retrievers.core.text_sources import citations as citations
     from recall_retrievers.evaluation.comparison import compare as compare
     from recall_retrievers.evaluation.questions import read_questions as read_questions
     from recall_retrievers.evaluation.steps import evaluate_steps as evaluate_steps
@@ -46,7 +46,7 @@ SHARED = {
     "recall_retrievers.core.memory": "Memory",
     "recall_retrievers.core.memory_lines": "read_memories",
     "recall_retrievers.core.scope": "Scope",
-    "recall_retrievers.core.text_sources": "citations",
+    "recall_retrievers.core.flat_metadata": "citations",
     "recall_retrievers.evaluation.comparison": "compare",
     "recall_retrievers.evaluation.questions": "read_questions",
     "recall_retrievers.evaluation.steps": "evaluate_steps",

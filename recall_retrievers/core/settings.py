@@ -31,17 +31,7 @@ Seconds = Annotated[float, Field(gt=0, le=86_400, strict=True)]
 
 
 def check_count(name: str, count: object, most: int = MOST_RESULTS) -> None:
-    """Raise an error if the argument of a method is no number of memories.
-
-    Raises:
-        QueryError: When it is no whole number, or one out of range.
-
-    Examples:
-        >>> check_count("limit", 2**31)
-        Traceback (most recent call last):
-        recall_retrievers.core.errors.QueryError: limit must be a whole number from 1 to 10000; \
-got 2147483648
-    """
+    """Raise an error if the argument of a method is no number of memories."""
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= most:
         raise QueryError(f"{name} must be a whole number from 1 to {most}; got {got(count)}")
 
@@ -103,14 +93,11 @@ class Settings(BaseModel):
             try:
                 return super().model_validate_json(json_data, **how)
             except ValidationError as error:
-                raise settings_error(cls, error, _read(json_data)) from None
-
-
-def _read(json_data: str | bytes) -> object:
-    try:
-        return json.loads(json_data)
-    except ValueError:  # pydantic has found that, too
-        return None
+                try:
+                    values = json.loads(json_data)
+                except ValueError:  # pydantic has found that, too
+                    values = None
+                raise settings_error(cls, error, values) from None
 
 
 def _by_name(owner: type[BaseModel]) -> str:
