@@ -42,7 +42,7 @@ def default_stages() -> list[Stage]:
     return [ExtractTime(), FuseRerank()]
 
 
-# -- the ready-made flows; ``face`` is the module with a framework's classes of the stages ---------
+# The ready-made flows; ``face`` is the module with a framework's classes of the stages.
 
 TASKS: Filter = {"memory_type": "task"}
 """The filter of the task flows, unless another one is set."""
@@ -66,20 +66,10 @@ def simple_task_stages(face: ModuleType) -> list[Stage]:
     return [face.BuildQuery(), face.MergeMemory()]
 
 
-# -- the stages of a retriever --------------------------------------------------------------------
-
-
 def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Stage]:
-    """The stages, with each replacement in the place of the stage of its class.
+    """The stages, with each replacement in the place of the one stage of its class.
 
     A replacement without a model uses the model of the stage that it replaces.
-
-    Raises:
-        ValueError: When there is no stage of that class, or more than one.
-
-    Examples:
-        >>> replaced(default_stages(), [FuseRerank(fuse_time_ratio=3)])[1].fuse_time_ratio
-        3.0
     """
     replaced = list(stages)
     for new in replacements:
@@ -114,11 +104,7 @@ def _with_model(new: Stage, old: Stage) -> Stage:
 
 
 class TakesStages(Settings):
-    """Settings with ``stages``, among which pieces of the framework may stand.
-
-    Attributes:
-        piece: The base of the framework's pieces; None where there is no framework.
-    """
+    """Settings with ``stages``, among which pieces of the framework may stand: of this base."""
 
     piece: ClassVar[type | None] = None
 
