@@ -41,12 +41,7 @@ def text_style() -> TextStyle:
 
 
 def axes_of(height: float, ax: Axes | None) -> Axes:
-    """The axes to draw on.
-
-    Args:
-        height: The height of a new figure, in inches.
-        ax: The axes of the caller; None = those of a new figure.
-    """
+    """The axes to draw on: the caller's, or those of a new figure so many inches high."""
     if ax is None:
         _, ax = plt.subplots(figsize=(_WIDTH, height), layout="constrained")
     ax.spines[["top", "right", "left"]].set_visible(False)
