@@ -35,13 +35,10 @@ def test_what_was_understood_is_told_with_what_else_it_may_mean(question: str, s
     assert understood(extract_time(question, NOW)) == said
 
 
-def test_each_time_has_a_line() -> None:
-    assert understood(extract_time("tea in January and on Mondays", NOW)).count("\n") == 1
-
-
-def test_a_range_whose_words_are_not_known_is_told_as_well() -> None:
+def test_each_time_has_a_line_and_one_whose_words_are_not_known_as_well() -> None:
     spring = TimeRange(datetime(2020, 3, 22, tzinfo=UTC), datetime(2020, 5, 5, tzinfo=UTC), "day")
 
+    assert understood(extract_time("tea in January and on Mondays", NOW)).count("\n") == 1
     assert understood([spring]) == "the time asked about is understood as 2020-03-22 to 2020-05-04"
 
 
