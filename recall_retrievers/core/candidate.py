@@ -20,27 +20,16 @@ _MEASURES = {"similarity": "similarity", "nearness": "nearness", "keyword": "BM2
 
 
 class Step(NamedTuple):  # a question makes two hundred; a frozen dataclass takes ten times as long
-    """The effect of a stage on the score of a candidate.
-
-    Attributes:
-        stage: The stage.
-        change: How the value changes the score; a "note" leaves the score alone.
-        value: The value.
-        after: The score after the step; None if there is none.
-        name: The name of the value in flat metadata; empty = it has none.
-        about: The meaning of the value, in words, such as "insight".
-        notes: Further values of the step for flat metadata, by name.
-        ranges: The times that the question names, on the step of `ExtractTime`.
-    """
+    """The effect of a stage on the score of a candidate."""
 
     stage: str
-    change: Change = "note"
+    change: Change = "note"  # a note leaves the score alone
     value: float = 0.0
-    after: float | None = None
-    name: str = ""
-    about: str = ""
-    notes: Mapping[str, Note] = {}  # never written to
-    ranges: tuple[TimeRange, ...] = ()
+    after: float | None = None  # the score; None if there is none
+    name: str = ""  # of the value in flat metadata; empty = it has none
+    about: str = ""  # the meaning of the value in words, such as "insight"
+    notes: Mapping[str, Note] = {}  # further values for flat metadata; never written to
+    ranges: tuple[TimeRange, ...] = ()  # the times that the question names, of `ExtractTime`
 
     @property
     def label(self) -> str:

@@ -249,10 +249,7 @@ def citations(result: Result) -> list[Citation]:
 
 
 def memories_in(metadata: Mapping[str, object]) -> list[Candidate]:
-    """The memories that a text was made of, best first, with their scores and steps.
-
-    Only metadata that a stage of this library wrote has any.
-    """
+    """The memories that a text of ours was made of, best first, with their scores and steps."""
     trace = trace_in(metadata)
     return [*trace.memories] if trace else []
 

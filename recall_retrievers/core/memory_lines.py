@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -187,15 +187,12 @@ def _memory(row: Mapping[str, Any], line: bytes, timezone: str | None) -> Memory
             fields[name] = parse_time(row[name], timezone, name=name)
     if isinstance(fields.get("events"), list):
         zone = resolve_timezone(timezone)
-        fields["events"] = [_event(each, zone) for each in fields["events"]]
+        events = fields["events"]
+        fields["events"] = [parse_interval(x, zone) if isinstance(x, str) else x for x in events]
     # A line without an id gets a digest of its text, so that loading it twice stores it once.
     digest = hashlib.sha256(_text(line).strip().encode()).hexdigest()[:24]
     fields["id"] = str(row.get("id") or digest)
     return Memory.model_validate(fields)
-
-
-def _event(written: object, zone: tzinfo) -> object:
-    return parse_interval(written, zone) if isinstance(written, str) else written
 
 
 def _vector(row: dict[str, Any]) -> tuple[str, NDArray[np.float32]] | None:

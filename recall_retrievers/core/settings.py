@@ -62,7 +62,11 @@ class Settings(BaseModel):
 
         def __init__(self, /, *args: object, **settings: object) -> None:
             if args:
-                raise SettingsError(type(self).__name__, (_by_name(type(self)),))
+                fields, name = type(self).model_fields, public_name(type(self))
+                required = (name for name, field in fields.items() if field.is_required())
+                first = next(required, next(iter(fields), "name"))
+                by_name = f"{name} takes its arguments by name, as in {name}({first}=...)"
+                raise SettingsError(type(self).__name__, (by_name,))
             try:
                 super().__init__(**settings)
             except ValidationError as error:
@@ -98,11 +102,3 @@ class Settings(BaseModel):
                 except ValueError:  # pydantic has found that, too
                     values = None
                 raise settings_error(cls, error, values) from None
-
-
-def _by_name(owner: type[BaseModel]) -> str:
-    fields = owner.model_fields
-    required = (name for name, field in fields.items() if field.is_required())
-    first = next(required, next(iter(fields), "name"))
-    name = public_name(owner)
-    return f"{name} takes its arguments by name, as in {name}({first}=...)"

@@ -102,10 +102,7 @@ def limit(top_n: int | None, query: Query) -> int:
 
 @dataclass(frozen=True, slots=True)
 class StageRun(Request):
-    """A stage about to work. A pipeline asks for its work, so that a face can trace each stage.
-
-    Once it is done, the meter says what its models cost.
-    """
+    """A stage about to work. A pipeline asks for its work, so that a face can trace each stage."""
 
     stage: Stage
     recall: Recall

@@ -34,8 +34,7 @@ class Done(Generic[T]):
 def streamed(work: Callable[[Show | None], T], *, shows: bool = True) -> Iterator[str | Done[T]]:
     """The parts that work shows, and its result last; an error of the work is raised in its place.
 
-    It runs in a thread of its own. Work that shows nothing stays in the thread of the caller: a
-    user's function or store may know no other.
+    It runs in a thread of its own. Work that shows nothing stays in the thread of the caller.
     """
     if not shows:
         yield Done(work(None), "")

@@ -131,10 +131,7 @@ def call_options(question: Question) -> CallOptions:
 
 
 def unscoped(question: Question, retriever: str) -> str:
-    """The words of a question, for a retriever that cannot be held to a scope.
-
-    With a scope, answers from other people's memories would count as mistakes of the retriever.
-    """
+    """The words of a question, for a retriever that cannot be held to a scope."""
     if scope := question.scope.fields():
         raise ValueError(
             f"{got(question.question)} has the scope {scope}, to which {retriever} cannot be held; "

@@ -37,20 +37,16 @@ def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candid
     while left:
         best = max(left, key=lambda place: (value(place), -place))
         left.remove(best)
-        chosen.append(_chosen(memories[best], value(best), mmr_lambda))
+        score, relevant = value(best), mmr_lambda * (memories[best].score or 0.0)
+        new, notes = score - relevant, {"mmr": score}
+        steps = (
+            Step("Retrieve", "times", mmr_lambda, relevant, about="as the share of relevance"),
+            Step("Retrieve", "add", new, score, about="for what is new", notes=notes),
+        )
+        chosen.append(memories[best].after(score, *steps))
         for place in left:
             nearest[place] = max(nearest[place], _cosine(counts[place], counts[best]))
     return chosen
-
-
-def _chosen(memory: Candidate, value: float, mmr_lambda: float) -> Candidate:
-    relevant = mmr_lambda * (memory.score or 0.0)
-    new, notes = value - relevant, {"mmr": value}
-    return memory.after(
-        value,
-        Step("Retrieve", "times", mmr_lambda, relevant, about="as the share of relevance"),
-        Step("Retrieve", "add", new, value, about="for what is new", notes=notes),
-    )
 
 
 def _cosine(one: Counter[str], other: Counter[str]) -> float:

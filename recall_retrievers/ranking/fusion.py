@@ -69,7 +69,9 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
         # A nearness has another scale, so its floor is not known.
         floor = similarity_floor if name == "similarity" else 0.0
         shown = _filled(similar, len(facts), _last(semantic, limit))
-        meaning = _of_the_best(_above(shown, floor))
+        if shown.max(initial=0.0) > floor > 0:
+            shown = np.maximum(shown - floor, 0.0)
+        meaning = _of_the_best(shown)
         wording = _of_the_best(_filled(worded, len(facts), _last(keyword, limit)))
         tokens = measures.get(_TOKENS)
     else:
@@ -208,10 +210,6 @@ def _last(arms: Sequence[Arm], limit: int) -> float:
 def _filled(scores: Scores | None, number: int, missing: float) -> Scores:
     """The score of each memory; those that have none count as much as this."""
     return np.zeros(number) if scores is None else np.where(np.isnan(scores), missing, scores)
-
-
-def _above(scores: Scores, floor: float) -> Scores:
-    return np.maximum(scores - floor, 0.0) if scores.max(initial=0.0) > floor > 0 else scores
 
 
 def _of_the_best(scores: Scores) -> Scores:

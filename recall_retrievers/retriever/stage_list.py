@@ -73,7 +73,12 @@ def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Sta
     """
     replaced = list(stages)
     for new in replacements:
-        places = [place for place, old in enumerate(replaced) if _same_class(new, old)]
+        # The default stages are those without a framework; a face's and a user's are made of them.
+        places = [
+            place
+            for place, old in enumerate(replaced)
+            if isinstance(new, type(old)) or isinstance(old, type(new))
+        ]
         if len(places) != 1:
             raise ValueError(
                 f"there must be one {new.stage_name} among the stages to replace, and there are "
@@ -81,7 +86,9 @@ def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Sta
                 "whole list: stages=[...]"
             )
         [place] = places
-        replaced[place] = _with_model(new, replaced[place])
+        model = getattr(replaced[place], "llm", None)
+        takes_it = model is not None and getattr(new, "llm", None) is None
+        replaced[place] = new.model_copy(update={"llm": model}) if takes_it else new
     return replaced
 
 
@@ -89,18 +96,6 @@ def fuses_unread_time(stages: Sequence[Stage]) -> bool:
     """Whether the stages prefer the time of a question, and none of them reads it."""
     fuses = any(isinstance(each, FuseRerank) and each.fuse_time_ratio != 1 for each in stages)
     return fuses and not any(isinstance(each, ExtractTime) for each in stages)
-
-
-def _same_class(one: Stage, other: Stage) -> bool:
-    # The default stages are those without a framework; a face's and a user's are made of them.
-    return isinstance(one, type(other)) or isinstance(other, type(one))
-
-
-def _with_model(new: Stage, old: Stage) -> Stage:
-    model = getattr(old, "llm", None)
-    if model is None or getattr(new, "llm", None) is not None:
-        return new
-    return new.model_copy(update={"llm": model})
 
 
 class TakesStages(Settings):

@@ -232,7 +232,12 @@ def asks_about(text: str, author: str) -> bool:
     if _CJK.search(name):  # written without spaces, so there are no words to compare
         return name in text
     words = set(_PART_OF_A_NAME.findall(text))
-    return any(_is_among(part, words) for part in _PART_OF_A_NAME.findall(name) if len(part) > 1)
+    lower = {word.lower() for word in words}
+    return any(
+        part.capitalize() in words if part.lower() in _CAPITALS_ONLY else part.lower() in lower
+        for part in _PART_OF_A_NAME.findall(name)
+        if len(part) > 1
+    )
 
 
 def asks_the_assistant(text: str) -> bool:
@@ -249,9 +254,3 @@ def asks_the_assistant(text: str) -> bool:
         False
     """
     return _ASKS_THE_ASSISTANT.search(text) is not None
-
-
-def _is_among(part: str, words: set[str]) -> bool:
-    if part.lower() in _CAPITALS_ONLY:
-        return part.capitalize() in words
-    return part.lower() in {word.lower() for word in words}

@@ -10,9 +10,9 @@ from tables import table
 
 from recall_retrievers.core.errors import QuestionFileError, SettingsError
 from recall_retrievers.core.memory import Memory
+from recall_retrievers.evaluation.comparison import STEPS, evaluate_steps
 from recall_retrievers.evaluation.evaluate import evaluate_with
 from recall_retrievers.evaluation.questions import Question, read_questions
-from recall_retrievers.evaluation.steps import STEPS, evaluate_steps
 from recall_retrievers.store import RecallStore
 
 
