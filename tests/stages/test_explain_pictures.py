@@ -78,28 +78,21 @@ def test_the_page_says_what_the_table_says() -> None:
 
 
 @pytest.mark.parametrize("field", ["content", "author", "memory_type"])
-def test_text_of_a_memory_is_data_and_no_markup(field: str) -> None:
+def test_text_of_a_memory_or_a_question_is_data_and_no_markup(field: str) -> None:
     memory = Candidate(**{"content": "Tea.", field: NASTY}).after(
         1.0,
         Step("FuseRerank", "times", 2.0, 1.0, "type_ratio", NASTY),
         Step("outcome", notes={"degraded": f"Step: {NASTY}"}),
     )
 
-    seen = Seen(explain([memory]).to_html())
-
-    assert NASTY in seen.text
-    assert not {"script", "img", "iframe", "link"} & set(seen.tags)
-    assert seen.attributes <= {"class", "style"}
-
-
-def test_words_of_the_question_are_no_markup_either() -> None:
     [tuesday] = extract_time("last Tuesday", NOW)
 
-    stamp = replace(tuesday, text=NASTY)
-    seen = Seen(explain(stamped([Candidate(content="Tea.")], [stamp])).to_html())
+    seen = Seen(explain(stamped([memory], [replace(tuesday, text=NASTY)])).to_html())
 
+    assert NASTY in seen.text
     assert f'"{NASTY}" is understood as' in seen.text
-    assert "script" not in seen.tags
+    assert not {"script", "img", "iframe", "link"} & set(seen.tags)
+    assert seen.attributes <= {"class", "style"}
 
 
 def test_a_notebook_that_is_opened_and_not_run_looks_right() -> None:
@@ -125,16 +118,12 @@ def test_a_long_memory_is_all_there_to_unfold() -> None:
     assert seen.text.replace("…", "").count("tea and cake") == 40
 
 
-def test_rich_prints_it_too() -> None:
+def test_rich_prints_it_too_and_nothing_found_is_said_everywhere() -> None:
     console = Console(record=True, width=100, color_system=None)
     console.print(explained())
-
-    assert console.export_text().strip() == str(explained())
-
-
-def test_nothing_found_is_said_everywhere() -> None:
     nothing = explain([])
 
+    assert console.export_text().strip() == str(explained())
     assert str(nothing) == "No memories to explain."
     assert "No memories to explain." in Seen(nothing.to_html()).text
     for ax in (nothing.plot_scores(), nothing.plot_timeline()):
@@ -168,16 +157,12 @@ def test_the_time_asked_about_is_shaded_with_what_else_it_may_mean() -> None:
     assert "no date" in words(ax)
 
 
-def test_mondays_are_shaded_one_by_one() -> None:
+def test_mondays_are_shaded_one_by_one_and_the_mornings_of_a_year_all() -> None:
     spans = explained("tea on Mondays").plot_timeline().patches
+    asked = explained("tea in the mornings", created_at=parse_time("2023-03-05T10:00Z"))
 
     assert [span.get_width() for span in spans] == [1.0] * 5
     assert {(span.get_x() - 3) % 7 for span in spans} == {1.0}  # 1970 began on a Thursday
-
-
-def test_the_mornings_of_a_year_are_all_shaded() -> None:
-    asked = explained("tea in the mornings", created_at=parse_time("2023-03-05T10:00Z"))
-
     assert len(asked.plot_timeline().patches) >= 365
 
 

@@ -150,15 +150,6 @@ def test_fused_by_rank_only_the_places_count() -> None:
     assert scored(0.9, 0.2, 0.1)[0].score == pytest.approx(0.6 * 61 / 62 + 0.4)
 
 
-def test_a_turn_is_lifted_by_its_reply() -> None:
-    turn, other = hit("turn", 0.5), hit("other", 0.5)
-    reply = Hit(Candidate(content="reply", id="reply", turn_before="turn"), 0.8)
-
-    recall, _ = ask(Retrieve(semantic_weight=1.0), ASKED, [reply, turn, other], [])
-
-    assert score_of("turn", recall) == pytest.approx(score_of("other", recall) + 0.2)
-
-
 def test_near_copies_are_left_out_and_named() -> None:
     found = [
         told("new", SAID + "!", 0.9, "2024-03-02"),

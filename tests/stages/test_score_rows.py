@@ -129,9 +129,6 @@ def test_stages_stand_in_the_order_in_which_they_worked() -> None:
     [dated] = [way for way in ways(FuseRerank(), TimeDecay()) if "said by Ann" in str(way)]
     assert dated[2] == "x 0.4 short conversation"
     assert dated[-2:] == ["/ 1.533 so that the best has 1", "x 0.7369 for its age"]
-
-
-def test_recency_is_added() -> None:
     assert "+ 0.269 for its recency of 0.90" in {way[-1] for way in ways(HybridRank())}
 
 
