@@ -9,7 +9,7 @@ from tables import table
 
 from benchmarks import retrieval, time_expressions
 from benchmarks.ago import ago_days
-from benchmarks.baselines import Baselines, reciprocal_rank_fusion, tokens
+from benchmarks.baselines import Baselines
 from benchmarks.datasets import DataError, read_expressions, read_retrieval_set
 from benchmarks.embedding import once_per_text
 
@@ -69,27 +69,11 @@ def test_a_query_sees_its_own_corpus_up_to_its_moment(folder):
     assert data.questions[0].now == datetime(2024, 3, 13, 12, tzinfo=UTC)
 
 
-@table(
-    ("text", "expected"),
-    [
-        ("He was running", ["he", "was", "run"]),
-        ("去年的Ferry", ["去", "年", "的", "去年", "年的", "ferri"]),
-        ("?!", []),
-    ],
-)
-def test_tokens(text, expected):
-    assert tokens(text) == expected
-
-
 def test_baselines_rank_only_what_may_be_found(folder):
     data = read_retrieval_set(folder)
     ranked = Baselines(data, once_per_text()).rank(data.questions[0], "the plumber's bill")
     assert ranked["bm25"][0] == ranked["dense"][0] == ranked["rrf"][0] == "m3"
     assert all("m4" not in ranking for ranking in ranked.values())
-
-
-def test_fusion_prefers_what_both_rank_high():
-    assert reciprocal_rank_fusion([["a", "b", "c"], ["b", "a", "d"], ["b"]])[:2] == ["b", "a"]
 
 
 def test_both_faces_find_the_same_and_write_what_was_promised(folder, measured, capsys):
