@@ -40,7 +40,7 @@ from benchmarks.embedding import OncePerText, once_per_text
 from benchmarks.faces import FACES, Face
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import asked, open_store
-from recall_retrievers.evaluation.metrics import recall_at
+from recall_retrievers.evaluation.metrics import mean, score
 from recall_retrievers.llm.fencing import harmless
 from recall_retrievers.llm.judging import SHARE
 from recall_retrievers.store import RecallStore
@@ -160,11 +160,7 @@ def measure(data: RetrievalSet, face: Face, vectors: OncePerText, plan: Plan) ->
 
 
 def _recall(data: RetrievalSet, ask: Ask) -> float:
-    return fmean(
-        recall_at(5, question.relevant, ask(question))
-        for question in data.questions
-        if question.relevant
-    )
+    return mean([score(each.relevant, ask(each)) for each in data.questions])["recall@5"]
 
 
 def _asking(

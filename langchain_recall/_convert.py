@@ -9,6 +9,7 @@ from langchain_core.documents import Document
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.flat_metadata import (
     FoundMetadata,
+    flat_sources,
     from_flat,
     marked_trace,
     stored_fields,
@@ -17,7 +18,6 @@ from recall_retrievers.core.flat_metadata import (
 from recall_retrievers.core.memory import SCORE_KEY
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.streamed import Done
-from recall_retrievers.core.text_sources import flat_sources
 
 _EMPTY = Document(page_content="")
 

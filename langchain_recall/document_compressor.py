@@ -29,9 +29,9 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 
 from langchain_recall._convert import to_candidate, to_document, to_documents
 from langchain_recall._world import LangChainWorld, StageInput
-from recall_retrievers.core.query import Query, Timestamp, Timezone, moment
+from recall_retrievers.core.flat_metadata import memories_in
+from recall_retrievers.core.query import Query, Timed, Timestamp, Timezone
 from recall_retrievers.core.stage import Recall, Stage
-from recall_retrievers.core.text_sources import memories_in
 from recall_retrievers.core.world import arun, completed, run
 from recall_retrievers.retriever.stage_list import StageList
 
@@ -107,7 +107,8 @@ class MemoryCompressor(
         return to_documents(await arun(flow, LangChainWorld(run_manager.get_child())))
 
     def _recall(self, input: CompressorInput) -> Recall:
-        asked_at = moment(self.timestamp, self.timezone, datetime.now(UTC))
+        asked = Timed(timestamp=self.timestamp, timezone=self.timezone)
+        asked_at = asked.moment(datetime.now(UTC))
         memories = tuple(to_candidate(document, asked_at.tzinfo) for document in input["documents"])
         return Recall(Query(text=input["query"], reference_time=asked_at), memories)
 

@@ -9,6 +9,7 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextN
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.flat_metadata import (
     BESIDE_TEXT,
+    flat_sources,
     from_flat,
     is_bookkeeping,
     marked_trace,
@@ -18,7 +19,6 @@ from recall_retrievers.core.flat_metadata import (
 from recall_retrievers.core.memory import TRACE_PREFIX
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.streamed import Done
-from recall_retrievers.core.text_sources import flat_sources
 from recall_retrievers.store.chroma.fields import NODE_SOURCE
 
 

@@ -24,9 +24,9 @@ from pydantic import ConfigDict
 from llamaindex_recall._convert import to_candidate, to_node, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import options_of
+from recall_retrievers.core.flat_metadata import memories_in
 from recall_retrievers.core.query import Query, Timestamp, Timezone
 from recall_retrievers.core.stage import Recall, Stage
-from recall_retrievers.core.text_sources import memories_in
 from recall_retrievers.core.world import arun, run
 from recall_retrievers.retriever.call_options import RecallOptions
 from recall_retrievers.retriever.stage_list import StageList

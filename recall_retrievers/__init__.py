@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from recall_retrievers.core.errors import StoreError as StoreError
     from recall_retrievers.core.errors import StoreLockedError as StoreLockedError
     from recall_retrievers.core.errors import StoreUnavailableError as StoreUnavailableError
+    from recall_retrievers.core.flat_metadata import citations as citations
     from recall_retrievers.core.memory import Memory as Memory
     from recall_retrievers.core.memory_lines import read_memories as read_memories
     from recall_retrievers.core.scope import Scope as Scope
-    from recall_retrievers.core.text_sources import citations as citations
     from recall_retrievers.evaluation.comparison import compare as compare
+    from recall_retrievers.evaluation.comparison import evaluate_steps as evaluate_steps
     from recall_retrievers.evaluation.questions import read_questions as read_questions
-    from recall_retrievers.evaluation.steps import evaluate_steps as evaluate_steps
     from recall_retrievers.retriever.recall_function import RecallConfig as RecallConfig
     from recall_retrievers.serve.app import create_memory_app as create_memory_app
     from recall_retrievers.stages.search_gate import should_search_memory as should_search_memory
@@ -43,13 +43,12 @@ SHARED = {
         "MissingMemoryError RecallError ScopeError StoreClosedError StoreDamagedError "
         "StoreError StoreLockedError StoreUnavailableError"
     ),
+    "recall_retrievers.core.flat_metadata": "citations",
     "recall_retrievers.core.memory": "Memory",
     "recall_retrievers.core.memory_lines": "read_memories",
     "recall_retrievers.core.scope": "Scope",
-    "recall_retrievers.core.text_sources": "citations",
-    "recall_retrievers.evaluation.comparison": "compare",
+    "recall_retrievers.evaluation.comparison": "compare evaluate_steps",
     "recall_retrievers.evaluation.questions": "read_questions",
-    "recall_retrievers.evaluation.steps": "evaluate_steps",
     "recall_retrievers.retriever.recall_function": "RecallConfig",
     "recall_retrievers.serve.app": "create_memory_app",
     "recall_retrievers.stages.search_gate": "should_search_memory",

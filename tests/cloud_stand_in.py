@@ -78,8 +78,6 @@ class CloudStandIn:
         self._server.server_close()
         self._http.close()
 
-    # -- one request ------------------------------------------------------------------------------
-
     def answer(self, method: str, path: str, token: str | None, body: bytes) -> tuple[int, bytes]:
         try:
             status, answer = self._answer(method, path, token, body)
@@ -154,8 +152,6 @@ class CloudStandIn:
         """The key with an index of sparse vectors."""
         keys = self._schemas.get(collection, {}).get("keys", {})
         return next((key for key, types in keys.items() if _SPARSE in types), None)
-
-    # -- searching --------------------------------------------------------------------------------
 
     def _search(self, url: str, collection: str, data: Any) -> Any:
         searches = data["searches"]

@@ -77,13 +77,9 @@ def shown(cell: nbformat.NotebookNode) -> list[str]:
     ]
 
 
-def _renew(name: str, vectors: Path) -> None:
-    notebook = read(name)
-    run(notebook, vectors)
-    nbformat.write(notebook, FOLDER / f"{name}.ipynb")
-
-
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:
         for each in sys.argv[1:] or NAMES:
-            _renew(each, Path(folder) / "vectors")
+            renewed = read(each)
+            run(renewed, Path(folder) / "vectors")
+            nbformat.write(renewed, FOLDER / f"{each}.ipynb")

@@ -8,6 +8,7 @@ import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from recall_retrievers.cli import main
 
@@ -18,8 +19,7 @@ SCREENS = ("text", "console")  # blocks that show what the one before prints, or
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """A fenced block: its language, its text and the line of the page on which that begins."""
 
     language: str

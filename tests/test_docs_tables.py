@@ -9,23 +9,18 @@ from pages import ROOT
 import langchain_recall
 import llamaindex_recall
 from benchmarks.conformance.checks import CHECKS
-from recall_retrievers.core.stage import Stage
+from recall_retrievers import STAGES
 from recall_retrievers.retriever.call_options import CallOptions
 
 DOCS = ROOT / "docs"
 
 
-def test_what_a_call_may_set_is_the_first_table_of_settings() -> None:
-    first, _ = _tables(DOCS / "settings.md", "setting")
-
-    assert _names(first) == set(CallOptions.__annotations__)
-
-
-def test_the_settings_are_those_of_the_retriever() -> None:
-    tables = _tables(DOCS / "settings.md", "setting")
-    named = {name for table in tables for name in _names(table)}
+def test_the_settings_are_those_of_the_retriever_and_the_first_ones_those_of_a_call() -> None:
+    tables = [_names(table) for table in _tables(DOCS / "settings.md", "setting")]
     of_the_framework = {"name", "tags", "metadata"}
 
+    assert tables[0] == set(CallOptions.__annotations__)
+    named = set().union(*tables)
     assert named == set(langchain_recall.RecallRetriever.model_fields) - of_the_framework
 
 
@@ -49,7 +44,7 @@ def test_the_stages_have_the_parameters_and_defaults_that_the_table_names() -> N
             assert name in fields, f"{stage} has no {name}"
             if default:
                 assert _written(fields[name].default) == default, f"{stage} {name}"
-    assert listed == _stages() - {"MemoryCompressor", "RecallCompressor"}
+    assert listed == set(STAGES.split())
 
 
 def test_the_checks_are_listed_in_their_order() -> None:
@@ -79,12 +74,9 @@ def test_the_conformance_of_stock_components_is_what_was_measured() -> None:
 
 @pytest.mark.parametrize("face", [langchain_recall, llamaindex_recall])
 def test_each_operation_names_classes_that_both_frameworks_have(face: object) -> None:
-    rows = [
-        row
-        for first in ("operation", "part", "function")
-        for table in _tables(DOCS / "operations.md", first)
-        for row in table
-    ]
+    names = ("operation", "part", "function")
+    tables = [table for each in names for table in _tables(DOCS / "operations.md", each)]
+    rows = [row for table in tables for row in table]
 
     assert len(rows) > 20
     for row in rows:
@@ -104,15 +96,6 @@ def _tables(page: Path, first: str) -> list[list[list[str]]]:
 
 def _names(table: list[list[str]]) -> set[str]:
     return {name for row in table for name in re.findall(r"`([a-z_]+)`", row[0])}
-
-
-def _stages() -> set[str]:
-    public = {name: getattr(langchain_recall, name) for name in langchain_recall.__all__}
-    return {
-        name
-        for name, value in public.items()
-        if isinstance(value, type) and issubclass(value, Stage)
-    }
 
 
 def _written(default: object) -> str:

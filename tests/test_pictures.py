@@ -10,9 +10,14 @@ import pytest
 from rounding import nearly_same
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
-LATENCY = (FOLDER / "latency.svg").read_text(encoding="utf-8")
-OPENING = (FOLDER / "opening.svg").read_text(encoding="utf-8")
-PICTURE = (FOLDER / "how_it_works.svg").read_text(encoding="utf-8")
+NAMES = ["how_it_works", "latency", "opening"]
+PICTURE, LATENCY, OPENING = ((FOLDER / f"{x}.svg").read_text(encoding="utf-8") for x in NAMES)
+
+
+def words_and_lines(picture: str) -> tuple[set[str | None], list[dict[str, str]]]:
+    drawn = [*ET.fromstring(picture).iter()]
+    texts = {each.text for each in drawn if each.tag.endswith("text")}
+    return texts, [each.attrib for each in drawn if each.tag.endswith("polyline")]
 
 
 def test_the_picture_is_what_its_script_draws() -> None:
@@ -26,9 +31,7 @@ def test_last_tuesday_can_be_checked_by_the_reader() -> None:
     assert "recorded on 2024-03-05 (Tuesday)" in PICTURE
 
 
-@pytest.mark.parametrize(
-    "picture", [PICTURE, LATENCY, OPENING], ids=["how_it_works", "latency", "opening"]
-)
+@pytest.mark.parametrize("picture", [PICTURE, LATENCY, OPENING], ids=NAMES)
 def test_it_stands_by_itself_on_any_ground(picture: str) -> None:
     tags = {each.tag.rpartition("}")[2] for each in ET.fromstring(picture).iter()}
 
@@ -45,11 +48,9 @@ def test_it_stands_by_itself_on_any_ground(picture: str) -> None:
 
 
 def test_the_picture_of_latency_names_its_axes_and_pairs_its_colours() -> None:
-    drawn = ET.fromstring(LATENCY)
-    words = [each.text for each in drawn.iter() if each.tag.endswith("text")]
-    lines = [each.attrib for each in drawn.iter() if each.tag.endswith("polyline")]
+    words, lines = words_and_lines(LATENCY)
 
-    assert {"processor milliseconds (median)", "memories in the collection"} <= set(words)
+    assert {"processor milliseconds (median)", "memories in the collection"} <= words
     assert "one user of twenty" in words
     colours = Counter(line["stroke"] for line in lines)
     assert set(colours.values()) == {2}  # langchain-chroma and ours, on the same kind of question
@@ -59,12 +60,10 @@ def test_the_picture_of_latency_names_its_axes_and_pairs_its_colours() -> None:
 
 
 def test_the_picture_of_opening_has_a_chart_for_time_memory_and_questions() -> None:
-    drawn = ET.fromstring(OPENING)
-    words = [each.text for each in drawn.iter() if each.tag.endswith("text")]
-    lines = [each.attrib for each in drawn.iter() if each.tag.endswith("polyline")]
+    words, lines = words_and_lines(OPENING)
 
     titles = {"seconds to the first answer", "MB beyond Chroma's own"}
-    assert titles | {"ms for a question after that"} <= set(words)
+    assert titles | {"ms for a question after that"} <= words
     assert sorted(Counter(line["stroke"] for line in lines).values()) == [2, 3, 3]
     assert sum("stroke-dasharray" not in line for line in lines) == 3  # ours
     page = (FOLDER.parent / "how_it_grows.md").read_text(encoding="utf-8")

@@ -16,13 +16,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The pages of the site, built as the workflow builds it: not one warning is let pass."""
     folder = tmp_path_factory.mktemp("site")
     here = f"BIN={Path(sys.executable).parent}"
-    built = subprocess.run(
-        ["make", "docs", here, f"SITE={folder}", "--assume-old=.venv/.ready"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["make", "docs", here, f"SITE={folder}", "--assume-old=.venv/.ready"]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert built.returncode == 0, built.stdout + built.stderr
     return {
@@ -43,11 +38,8 @@ def test_the_reference_shows_public_names_and_where_they_are_imported_from(
         assert len(re.findall(rf'<h[23] id="[\w.]*\.{name}"', shown)) == 1, name
     for of_the_inside in ("MemoryRetriever", "StageList", "object at 0x", "PydanticUndefined"):
         assert of_the_inside not in shown, of_the_inside
-    twin = (
-        pages["reference/store/index.html"]
-        .split('RecallStore.acount" class="doc')[1]
-        .split("<h")[0]
-    )
+    store = pages["reference/store/index.html"]
+    twin = store.split('RecallStore.acount" class="doc')[1].split("<h")[0]
     assert "memory_type" in twin, "a method for `await` has the parameters of the other"
     signatures = re.findall(r'class="doc-signature.*?</code>', shown, re.DOTALL)
     lines = [line for each in signatures for line in re.sub(r"<[^>]+>", "", each).splitlines()]

@@ -9,12 +9,13 @@ import json
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from pages import PAGES, ROOT, Block, blocks
@@ -25,9 +26,8 @@ RIGHT, WRONG = USES / "right_uses.py", USES / "wrong_uses.py"
 _MARK = "# wrong: "
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """What a checker finds: the file, the line and what it says."""
+class Mistake(NamedTuple):
+    """What a checker finds."""
 
     file: str
     line: int
@@ -85,12 +85,10 @@ def found(
             name = str(page.relative_to(ROOT).with_suffix("")).replace(os.sep, "_")
             (folder / f"{name}_{number}.py").write_text(text, encoding="utf-8")
     # The reader's own: nothing is known of it.
-    (folder / "my_app.py").write_text(
-        "from typing import Any\ndef __getattr__(name: str) -> Any: ...\n",
-        encoding="utf-8",
-    )
+    unknown = "from typing import Any\ndef __getattr__(name: str) -> Any: ...\n"
+    (folder / "my_app.py").write_text(unknown, encoding="utf-8")
     for uses in (RIGHT, WRONG):
-        (folder / uses.name).write_text(uses.read_text(encoding="utf-8"), encoding="utf-8")
+        shutil.copy(uses, folder)
     check: Checker = request.param
     return check(folder, installed)
 
@@ -136,23 +134,13 @@ def _files(page: Path) -> Iterator[str]:
 
 
 def _imports(block: Block) -> dict[str, str | None]:
-    statements = ast.walk(ast.parse(block.text))
-    return {
-        alias.asname or alias.name: each.module
-        for each in statements
-        if isinstance(each, ast.ImportFrom)
-        for alias in each.names
-    }
+    tree = ast.walk(ast.parse(block.text))
+    froms = [each for each in tree if isinstance(each, ast.ImportFrom)]
+    return {alias.asname or alias.name: each.module for each in froms for alias in each.names}
 
 
 def _run(
     command: list[str | Path], folder: Path, **settings: str
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, **settings},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env = {**os.environ, **settings}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)

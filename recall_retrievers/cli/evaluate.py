@@ -20,11 +20,10 @@ from pathlib import Path
 
 from recall_retrievers.cli.collection import add_collection, opened
 from recall_retrievers.cli.output import complain, print_json, print_time, range_json, say, show
-from recall_retrievers.evaluation.comparison import Comparison
+from recall_retrievers.evaluation.comparison import Comparison, evaluate_steps
 from recall_retrievers.evaluation.evaluate import Evaluation
 from recall_retrievers.evaluation.metrics import LOOKED_AT, MEASURES
 from recall_retrievers.evaluation.questions import Question, read_questions
-from recall_retrievers.evaluation.steps import evaluate_steps
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange

@@ -19,41 +19,21 @@ Note = float | str
 _MEASURES = {"similarity": "similarity", "nearness": "nearness", "keyword": "BM25"}
 
 
-class Step(NamedTuple):
-    """The effect of a stage on the score of a candidate.
-
-    It is a named tuple, as a question makes some two hundred: a frozen dataclass takes ten times as
-    long to make.
-
-    Attributes:
-        stage: The stage.
-        change: How the value changes the score: it is added to it, multiplies it, divides it, or
-            replaces it. A "note" leaves the score alone.
-        value: The value.
-        after: The score after the step; None if there is none.
-        name: The name of the value in flat metadata; empty = it has none.
-        about: The meaning of the value, in words, such as "insight".
-        notes: Further values of the step for flat metadata, by name.
-        ranges: The times that the question names, on the step of `ExtractTime`.
-    """
+class Step(NamedTuple):  # a question makes two hundred; a frozen dataclass takes ten times as long
+    """The effect of a stage on the score of a candidate."""
 
     stage: str
-    change: Change = "note"
+    change: Change = "note"  # a note leaves the score alone
     value: float = 0.0
-    after: float | None = None
-    name: str = ""
-    about: str = ""
-    notes: Mapping[str, Note] = {}  # never written to
-    ranges: tuple[TimeRange, ...] = ()
+    after: float | None = None  # the score; None if there is none
+    name: str = ""  # of the value in flat metadata; empty = it has none
+    about: str = ""  # the meaning of the value in words, such as "insight"
+    notes: Mapping[str, Note] = {}  # further values for flat metadata; never written to
+    ranges: tuple[TimeRange, ...] = ()  # the times that the question names, of `ExtractTime`
 
     @property
     def label(self) -> str:
-        """The step in words.
-
-        Examples:
-            >>> Step("FuseRerank", "times", 2.0, 1.4, about="insight").label
-            'x 2 insight'
-        """
+        """The step in words, such as "x 2 insight"."""
         by = f"by {self.stage}" if self.change == "set" and self.stage else ""
         about = f" {self.about or by}" if self.about or by else ""
         measured = [
@@ -114,9 +94,7 @@ class Candidate(Dated):
     def memory(self, *, events_known: bool = True) -> Memory:
         """The stored fields as a `Memory`, without another validation.
 
-        Args:
-            events_known: Whether an empty list of events means that there are none. If not, the
-                store reads the events from the text.
+        If its events are not known, and there are none, the store reads them from the text.
         """
         values = dict(zip(_STORED, _stored(self), strict=True))
         values["metadata"] = copied(self.metadata)
@@ -137,8 +115,7 @@ class Candidate(Dated):
 
     def after(self, score: float | None, *steps: Step) -> Self:
         """A copy with this score, after further steps."""
-        # A question does this sixty times. To copy the fields takes a quarter of the time of
-        # `replace`, which sets each of them by a call.
+        # A question does this sixty times, and `replace` takes four times as long.
         later = object.__new__(type(self))
         values = vars(self).copy()
         values["score"], values["steps"] = score, self.steps + steps
@@ -172,11 +149,9 @@ _stored = attrgetter(*_STORED)
 
 
 class Hit(NamedTuple):
-    """One answer of a store to a search.
+    """One answer of a store to a search: a memory and its score; higher is better.
 
     Attributes:
-        memory: The memory.
-        score: How well it answers the search; higher is better.
         measures: The measurements of the store, by name: ``similarity``, ``keyword`` (BM25) or
             ``nearness``. A nearness gives an order; no threshold can be compared with it. Empty =
             the score is the similarity of a semantic search, or the BM25 score of a keyword search.
@@ -216,6 +191,11 @@ class Hits(list[Hit]):
         super().__init__(hits)
         self.looked_through = looked_through
         self.notes = tuple(notes)
+
+
+def identity(memory: Candidate) -> str:
+    """The name of a memory that stays the same in all stages: its id, else its text."""
+    return memory.id or memory.content
 
 
 def copied(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:

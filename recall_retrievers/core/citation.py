@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recall_retrievers.core.candidate import Candidate
-
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -14,11 +12,6 @@ class Claim:
 
     sentence: str
     numbers: tuple[int, ...]
-
-
-def identity(memory: Candidate) -> str:
-    """The name of a memory that stays the same in all stages: its id, else its text."""
-    return memory.id or memory.content
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import queue
 import threading
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future, wait
 from contextvars import copy_context
 from functools import wraps
 from itertools import islice
 from threading import Thread
-from time import monotonic
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 logger = logging.getLogger(__name__)
@@ -27,8 +25,7 @@ logger = logging.getLogger(__name__)
 MOST_AT_ONCE = 8
 """How many calls run at the same time; the others wait for their turn."""
 
-_LEFT_BEHIND = "recall-left-behind"
-"""The name of a thread whose call has not ended in time; by it they are counted."""
+_LEFT_BEHIND = "recall-left-behind"  # the name of threads whose call has not ended in time
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -39,82 +36,62 @@ def call_all(
 ) -> list[R | Exception]:
     """Call a function on every item, in threads; the context variables of the caller are seen.
 
-    Args:
-        call: What to call. A single item without a timeout is called in the caller's own thread.
-        items: What to call it on.
-        timeout_s: Seconds after which those that have not ended count as a `TimeoutError`.
-
-    Returns:
-        For each item, in order, what the call returned or the exception it raised.
+    A single item without a timeout is called in the caller's own thread. What has not ended after
+    the timeout counts as a `TimeoutError`.
 
     Examples:
         >>> call_all(lambda number: 6 / number, [3, 0])
         [2.0, ZeroDivisionError('division by zero')]
     """
-    if len(items) == 1 and timeout_s is None:
-        return [_outcome(call, items[0])]
-    waiting = deque(enumerate(items))
-    ended: queue.SimpleQueue[tuple[int, R | BaseException]] = queue.SimpleQueue()
+    futures = [Future[R]() for _ in items]
+    begun = iter([*zip(futures, items, strict=True)])
 
     def work() -> None:
-        while True:
-            try:
-                place, item = waiting.popleft()
-            except IndexError:  # nothing is left to begin
-                return
-            try:
-                ended.put((place, call(item)))
-            except BaseException as error:  # noqa: BLE001 - it is raised, or handed back, below
-                ended.put((place, error))
+        for future, item in begun:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(call(item))
+                except BaseException as error:  # noqa: BLE001 - it is raised, or handed back, below
+                    future.set_exception(error)
 
+    if len(items) == 1 and timeout_s is None:
+        work()
+        return [_outcome(futures[0])]
     threads = [
         Thread(target=copy_context().run, args=(work,), daemon=True)
         for _ in range(min(MOST_AT_ONCE, len(items)))
     ]
     for thread in threads:
         thread.start()
-    outcomes: list[R | Exception] = [_too_late(timeout_s)] * len(items)
-    limit = None if timeout_s is None else monotonic() + timeout_s
     try:
-        for _ in items:
-            left = None if limit is None else max(limit - monotonic(), 0)
-            place, outcome = ended.get(timeout=left)
-            if isinstance(outcome, BaseException) and not isinstance(outcome, Exception):
-                raise outcome  # an exit or an interrupt is not the outcome of a call
-            outcomes[place] = outcome
-    except queue.Empty:
-        _leave_behind(threads)  # what has not ended is already marked as too late
+        ended, late = wait(futures, timeout_s)
     finally:
-        waiting.clear()  # a thread that is left behind begins nothing new
-    return outcomes
+        for future in futures:
+            future.cancel()  # a thread that is left behind begins nothing new
+    if late:
+        for thread in threads:
+            thread.name = _LEFT_BEHIND
+        hanging = sum(thread.name == _LEFT_BEHIND for thread in threading.enumerate())
+        logger.warning("a call has not ended in time; %d of this process still hang", hanging)
+    return [_outcome(each) if each in ended else _too_late(timeout_s) for each in futures]
 
 
 async def call_all_async(
     call: Callable[[T], Awaitable[R]], items: Sequence[T], timeout_s: float | None = None
 ) -> list[R | Exception]:
-    """The same for coroutines; when this is cancelled, they are, and none is left behind.
-
-    Examples:
-        >>> async def divide(number: int) -> float:
-        ...     return 6 / number
-        >>> asyncio.run(call_all_async(divide, [3, 0]))
-        [2.0, ZeroDivisionError('division by zero')]
-    """
+    """The same for coroutines; when this is cancelled, they are, and none is left behind."""
     places = asyncio.Semaphore(MOST_AT_ONCE)
 
-    async def outcome(item: T) -> R | Exception:
+    async def outcome(item: T) -> R:
         async with places:
-            try:
-                return await call(item)
-            except Exception as error:  # noqa: BLE001 - it is handed back
-                return error
+            return await call(item)
 
     tasks = [asyncio.create_task(outcome(item)) for item in items]
     try:
-        await asyncio.wait(tasks, timeout=timeout_s)
+        ended, _ = await asyncio.wait(tasks, timeout=timeout_s)
         return [
-            task.result() if task.done() and not task.cancelled() else _too_late(timeout_s)
-            for task in tasks
+            _outcome(each) if each in ended and not each.cancelled() else _too_late(timeout_s)
+            for each in tasks
         ]
     finally:
         for task in tasks:
@@ -122,18 +99,10 @@ async def call_all_async(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _leave_behind(threads: Sequence[Thread]) -> None:
-    for thread in threads:
-        thread.name = _LEFT_BEHIND
-    hanging = sum(thread.name == _LEFT_BEHIND for thread in threading.enumerate())
-    logger.warning("a call has not ended in time; %d of this process still hang", hanging)
-
-
-def _outcome(call: Callable[[T], R], item: T) -> R | Exception:
-    try:
-        return call(item)
-    except Exception as error:  # noqa: BLE001 - it is handed back
-        return error
+def _outcome(ended: Future[Any] | asyncio.Task[Any]) -> Any:
+    error = ended.exception()
+    # An exit or an interrupt is not the outcome of a call: `result` raises it.
+    return error if isinstance(error, Exception) else ended.result()
 
 
 def _too_late(timeout_s: float | None) -> TimeoutError:
@@ -142,14 +111,13 @@ def _too_late(timeout_s: float | None) -> TimeoutError:
 
 Owner = TypeVar("Owner")
 Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
 
 _READ = 250  # values that are read in one go
 
 
 def awaited(
-    method: Callable[Concatenate[Owner, Arguments], Result],
-) -> Callable[Concatenate[Owner, Arguments], Coroutine[Any, Any, Result]]:
+    method: Callable[Concatenate[Owner, Arguments], R],
+) -> Callable[Concatenate[Owner, Arguments], Coroutine[Any, Any, R]]:
     """The twin of a method, for `await`.
 
     Examples:
@@ -163,23 +131,23 @@ def awaited(
     """
 
     @wraps(method)
-    async def twin(self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        own: Callable[Arguments, Result] = getattr(self, method.__name__)
+    async def twin(self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> R:
+        own: Callable[Arguments, R] = getattr(self, method.__name__)
         return await asyncio.to_thread(own, *args, **kwargs)
 
     return twin
 
 
 def awaited_each(
-    method: Callable[Concatenate[Owner, Arguments], Iterator[Result]],
-) -> Callable[Concatenate[Owner, Arguments], AsyncIterator[Result]]:
+    method: Callable[Concatenate[Owner, Arguments], Iterator[R]],
+) -> Callable[Concatenate[Owner, Arguments], AsyncIterator[R]]:
     """The twin of a method that returns an iterator, for `async for`."""
 
     @wraps(method)
     async def twin(
         self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs
-    ) -> AsyncIterator[Result]:
-        own: Callable[Arguments, Iterator[Result]] = getattr(self, method.__name__)
+    ) -> AsyncIterator[R]:
+        own: Callable[Arguments, Iterator[R]] = getattr(self, method.__name__)
         found = await asyncio.to_thread(own, *args, **kwargs)
         while page := await asyncio.to_thread(lambda: list(islice(found, _READ))):
             for each in page:

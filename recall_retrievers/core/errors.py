@@ -136,13 +136,10 @@ def described(error: Exception) -> str:
 
 
 def log_failure(log: logging.Logger, what: str, error: Exception) -> None:
-    """Log an error without any text of a memory; at the level DEBUG with all that it says.
+    """Log what was not done and why, without any text of a memory; at the level DEBUG with all.
 
-    Args:
-        log: The logger.
-        what: What was not done.
-        error: Why. What others than this library say may quote what they were handed. So the log
-            has their classes alone, and of a bug the lines of code that it has passed.
+    What others than this library say may quote what they were handed. So the log has their classes
+    alone, and of a bug the lines of code that it has passed.
     """
     said, cause = type(error).__name__, str(error.__cause__ or "")
     if not isinstance(error, RecallError):

@@ -2,20 +2,23 @@
 
 The steps of a score are written twice: as flat values for people, and as one `Trace` for our own
 code. Anybody can write a ``recall_similarity`` into metadata, so our code reads the `Trace` alone.
-Only `marked_trace` and `flat_sources` write one.
+Only `marked_trace` and `flat_sources` write one; the latter for a text, with its sources.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from datetime import datetime, tzinfo
 from numbers import Real
-from typing import Self, cast
+from typing import Protocol, Self, cast
 
 from recall_retrievers.core.candidate import Candidate, Note, Step, copied
 from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.memory import SCORE_KEY, TRACE_PREFIX, MetadataValue
+from recall_retrievers.core.recall import OUTCOME, Recall
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.timeline import TimeRange, parse_time
 from recall_retrievers.timeline.interval import format_interval, parse_interval
@@ -45,12 +48,7 @@ _KNOWN = frozenset(
 
 
 def is_bookkeeping(key: str) -> bool:
-    """Whether a metadata key serves a framework's own store; a reader has no use for it.
-
-    Examples:
-        >>> [is_bookkeeping(key) for key in ("langgraph_key", "document_fields", "topic")]
-        [True, True, False]
-    """
+    """Whether a metadata key serves a framework's own store; a reader has no use for it."""
     return key.startswith(_BOOKKEEPING)
 
 
@@ -61,7 +59,7 @@ def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
         >>> to_flat(Candidate(content="Tea.", author="Ann").scored(0.5, similarity=0.5), None)
         {'memory_type': 'observation', 'author': 'Ann', 'recall_similarity': 0.5}
     """
-    return stored_fields(memory, timezone) | flat_trace(memory.trace)
+    return stored_fields(memory, timezone) | _flat(memory.trace)
 
 
 def stored_fields(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
@@ -87,12 +85,7 @@ class Trace(str):
 
     Our code recognises a trace by this type. The framework's components copy it and pass it on.
     JSON and databases turn it into a plain text, and anybody can write a plain text. So a plain
-    text is no trace.
-
-    Attributes:
-        steps: The steps.
-        memories: For a text, the memories it was made of, best first.
-        citations: For a text, its sentences with their sources.
+    text is no trace. That of a text has the memories it was made of, and its citations.
     """
 
     __slots__ = ("citations", "memories", "steps")
@@ -104,23 +97,18 @@ class Trace(str):
     @classmethod
     def of(
         cls,
-        names: Iterable[str],
+        trace: Mapping[str, Note],
         steps: tuple[Step, ...] = (),
         memories: tuple[Candidate, ...] = (),
         citations: tuple[Citation, ...] = (),
     ) -> Self:
-        """Make a trace for metadata.
-
-        Examples:
-            >>> Trace.of(["similarity", "keyword"])
-            'similarity, keyword'
-        """
-        trace = cls(", ".join(names))
-        trace.steps, trace.memories, trace.citations = steps, memories, citations
-        return trace
+        """Make a trace for metadata."""
+        made = cls(", ".join(trace))
+        made.steps, made.memories, made.citations = steps, memories, citations
+        return made
 
 
-def flat_trace(trace: Mapping[str, Note]) -> dict[str, object]:
+def _flat(trace: Mapping[str, Note]) -> dict[str, object]:
     """The trace as flat values: ``recall_similarity``, ``recall_time_ratio`` and so on."""
     return {TRACE_PREFIX + name: value for name, value in trace.items()}
 
@@ -130,9 +118,7 @@ def marked_trace(memory: Candidate) -> dict[str, object]:
     if not memory.steps:
         return {}
     trace = memory.trace
-    flat = flat_trace(trace)
-    flat[TRACE] = Trace.of(trace, memory.steps)
-    return flat
+    return {**_flat(trace), TRACE: Trace.of(trace, memory.steps)}
 
 
 class FoundMetadata(dict[str, object]):
@@ -160,15 +146,7 @@ def _stored(metadata: Mapping[str, object]) -> dict[str, object]:
 
 
 def trace_in(metadata: Mapping[str, object]) -> Trace | None:
-    """The trace that this library wrote into metadata; None if there is none.
-
-    Examples:
-        >>> fused = Candidate(content="Tea.").scored(0.5, similarity=0.5)
-        >>> trace_in(marked_trace(fused)).steps == fused.steps
-        True
-        >>> trace_in({"recall_trace": "similarity"}) is None
-        True
-    """
+    """The trace that this library wrote into metadata; None if there is none."""
     trace = metadata.get(TRACE)
     return trace if isinstance(trace, Trace) else None
 
@@ -190,20 +168,12 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
     """Read a memory from any metadata. A value that cannot be read counts as absent.
 
     A trace that this library did not write counts as absent too, and a score that is not finite.
-
-    Args:
-        content: The text. It may be empty here; a stored memory needs a text.
-        metadata: The metadata. Nested values are passed on; `RecallStore.add` refuses them.
-        memory_id: The id, if there is one.
-        score: The relevance score, if there is one; higher is better.
-        timezone: The zone for times without a zone; None = the zone of the machine.
-        source: The framework's own object.
+    Nested values are passed on; `RecallStore.add` refuses them.
     """
-    flat = dict(metadata)
+    flat, trace = metadata, trace_in(metadata)
     rest = {k: v for k, v in untraced(flat).items() if k not in _KNOWN}
     quality = flat.get("quality")
     scope = {name: str(flat[name]) for name in Scope.model_fields if flat.get(name)}
-    trace = trace_in(flat)
     return Candidate(
         content=content,
         id=memory_id,
@@ -226,12 +196,73 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
 
 
 def scope_in(metadata: Mapping[str, object]) -> Scope:
-    """The scope in the flat metadata of a memory that is to be stored.
-
-    Raises:
-        ScopeError: When a field is empty, or not a text.
-    """
+    """The scope in the flat metadata of a memory that is to be stored, checked."""
     return Scope.model_validate({k: v for k, v in metadata.items() if k in Scope.model_fields})
+
+
+def flat_sources(recall: Recall) -> dict[str, object]:
+    """The sources of a text: ids, citations, whole memories; and the cost of the models.
+
+    ``recall_ids`` has commas between the ids. ``recall_citations`` and ``recall_memories`` are
+    JSON texts; `citations` and `memories_in` return them as objects.
+    """
+    zone = recall.query.reference_time.tzinfo
+    # Without the framework's objects, and without the step about the whole question.
+    memories = tuple(
+        replace(memory, steps=tuple(s for s in memory.steps if s.stage != OUTCOME), source=None)
+        for memory in recall.memories
+    )
+    trace: dict[str, float | str] = {
+        "ids": ", ".join(memory.id for memory in memories),
+        "memories": _json([_fields(memory, zone) for memory in memories]),
+    }
+    if recall.citations:
+        trace["citations"] = _json([asdict(each) for each in recall.citations])
+    left_out = memories[0].noted("left_out") if memories else None
+    if left_out is not None:
+        trace["left_out"] = left_out
+    trace |= recall.notes()
+    mark = Trace.of(trace, memories=memories, citations=recall.citations)
+    return {**_flat(trace), TRACE: mark}
+
+
+class Result(Protocol):
+    """A document or a node."""
+
+    @property
+    def metadata(self) -> Mapping[str, object]:
+        """Its metadata."""
+
+
+def citations(result: Result) -> list[Citation]:
+    """The sentences of a text that a model wrote, with the ids of the memories they rest on.
+
+    Args:
+        result: A document or node from `RewriteMemory` or `Reflect`.
+
+    Returns:
+        The citations. The list is empty if no stage of this library wrote the result, or if the
+        result was written as JSON and read again.
+    """
+    trace = trace_in(result.metadata)
+    return [*trace.citations] if trace else []
+
+
+def memories_in(metadata: Mapping[str, object]) -> list[Candidate]:
+    """The memories that a text of ours was made of, best first, with their scores and steps."""
+    trace = trace_in(metadata)
+    return [*trace.memories] if trace else []
+
+
+def _fields(memory: Candidate, zone: tzinfo | None) -> dict[str, object]:
+    score = {} if memory.score is None else {"score": memory.score}
+    fields = {**to_flat(memory, zone), "id": memory.id, "content": memory.content, **score}
+    return dict(sorted(fields.items()))  # Chroma returns the keys of a row in any order
+
+
+def _json(value: object) -> str:
+    """A value as JSON; what JSON does not have, from another retriever, becomes text."""
+    return json.dumps(value, ensure_ascii=False, skipkeys=True, default=str)
 
 
 def _finite(score: object) -> float | None:

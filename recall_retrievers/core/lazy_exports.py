@@ -30,32 +30,16 @@ class _Missing(type):
 
 
 def by_name(*tables: Mapping[str, str]) -> dict[str, str]:
-    """The module of each name, sorted by name, from tables with the names of each module.
-
-    Examples:
-        >>> by_name({"langchain_recall.retriever": "RecallRetriever explain"})
-        {'RecallRetriever': 'langchain_recall.retriever', 'explain': 'langchain_recall.retriever'}
-    """
-    modules = {
-        name: module
-        for table in tables
-        for module, names in table.items()
-        for name in names.split()
-    }
-    return dict(sorted(modules.items()))
+    """The module of each name, sorted by name, from tables with the names of each module."""
+    rows = (row for table in tables for row in table.items())
+    return dict(sorted((name, module) for module, names in rows for name in names.split()))
 
 
 def lazy_exports(exports: Mapping[str, str], extras: Mapping[str, str]) -> Callable[[str], object]:
-    """A module's ``__getattr__``.
+    """A module's ``__getattr__``, from the module of each name, and the extra of each package.
 
-    Args:
-        exports: The module that defines each public name.
-        extras: The import packages that those modules need, each with the extra of this
-            distribution that installs it.
-
-    Returns:
-        A function that loads a name. Where its extra is missing, the name is there all the same,
-        and an ImportError says which extra it needs when it is called or made a base.
+    Where the extra of a name is missing, the name is there all the same. An ImportError says which
+    extra it needs when it is called or made a base.
     """
 
     def load(name: str) -> object:

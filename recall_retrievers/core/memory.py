@@ -5,25 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from pydantic import (
-    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
     StrictFloat,
     StrictInt,
     StrictStr,
-    ValidationInfo,
     field_validator,
 )
 
-from recall_retrievers.core.query import TimeInput
+from recall_retrievers.core.query import AwareTime, TimeInput
 from recall_retrievers.core.scope import Scope, ScopeInput, ScopeName
 from recall_retrievers.core.settings import Settings, Share
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.timeline import Recurrence, TimeRange, parse_time
+from recall_retrievers.timeline import Recurrence, TimeRange
 from recall_retrievers.timeline.calendar_names import weekday_name
 from recall_retrievers.timeline.parse_time import in_zone
 
@@ -39,15 +37,6 @@ MetadataValue = (
 )
 TimeMatch = Literal["recorded", "event"]
 
-
-def _moment(value: float | str | datetime, field: ValidationInfo) -> datetime:
-    try:
-        return parse_time(value, name=field.field_name or "a time")
-    except TypeError as error:  # pydantic does not gather a TypeError among its errors
-        raise ValueError(str(error)) from error
-
-
-AwareTime = Annotated[datetime, BeforeValidator(_moment)]
 
 TRACE_PREFIX = "recall_"
 """The prefix of the keys of a trace in flat metadata."""
@@ -91,14 +80,7 @@ class Dated:
         return f"{local:%Y-%m-%d %H:%M:%S} {weekday_name(local)}"
 
     def expired(self, moment: datetime) -> bool:
-        """Whether it has expired by a moment.
-
-        Examples:
-            >>> from datetime import UTC, datetime
-            >>> parcel = Memory(content="A parcel comes.", expires_at="2024-03-06T00:00:00Z")
-            >>> [parcel.expired(datetime(2024, 3, day, tzinfo=UTC)) for day in (5, 6)]
-            [False, True]
-        """
+        """Whether it has expired by a moment."""
         return self.expires_at is not None and self.expires_at <= moment
 
     def matches(self, time_range: TimeRange) -> TimeMatch | None:
@@ -245,10 +227,5 @@ def _longest_on(recurrence: Recurrence) -> timedelta:
 
 
 def is_reserved(key: object) -> bool:
-    """Whether a key of flat metadata is reserved for the trace of a result.
-
-    Examples:
-        >>> [is_reserved(key) for key in ("recall_similarity", "relevance_score", "topic")]
-        [True, True, False]
-    """
+    """Whether a key of flat metadata is reserved for the trace of a result."""
     return isinstance(key, str) and (key.startswith(TRACE_PREFIX) or key == SCORE_KEY)

@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ VECTOR = "embedding"
 """The name under which a line has the vector of its text, and the model that made it."""
 
 _FIRST = ("id", "content", "created_at", "memory_type")  # of a line, in this order
+_LAST = ("scope", "events", "metadata")
 _EXAMPLES = 3  # bad lines that are shown
 _EXPECTED = 'Expected one JSON object a line, such as {"content": "..."}'
 _STDIN = "-"
@@ -35,10 +36,8 @@ _STDIN = "-"
 class Lines:
     """What was read of a file.
 
-    Attributes:
-        memories: The memories by id; of two lines with one id, the later one.
-        vectors: The model and the vector of a line, by the id of its memory. Lines may have none.
-        bad: The lines that cannot be read: their numbers and what is wrong with them.
+    It has the memories by id, and the model and vector of those lines that have any. Of two lines
+    with one id, the later one counts. The numbers of bad lines have what is wrong with them.
     """
 
     memories: dict[str, Memory] = field(default_factory=dict)
@@ -83,11 +82,7 @@ def read_memories(path: str | Path, *, timezone: str | None = None) -> list[Memo
 
 
 def read_lines(content: bytes, name: str, timezone: str | None) -> Lines:
-    """The memories of a file, and the errors of the lines that are none.
-
-    Raises:
-        MemoryFormatError: When no line can be read.
-    """
+    """The memories of a file, and the errors of the lines that are none; one must be a memory."""
     _refuse_an_array(content, name)
     read = Lines()
     for number, line in enumerate(content.splitlines(), 1):
@@ -111,27 +106,17 @@ def read_lines(content: bytes, name: str, timezone: str | None) -> Lines:
 def memory_line(
     memory: Memory, *, model: str = "", vector: Iterable[float] | None = None
 ) -> dict[str, object]:
-    """A memory as the object of a line, with every field that it has; `read_lines` reads it.
-
-    Args:
-        memory: The memory.
-        model: The name of the model that made the vector.
-        vector: The vector of its text, to write it as well.
-    """
-    values = {
-        name: getattr(memory, name) for name in dict.fromkeys([*_FIRST, *Memory.model_fields])
-    }
-    scope, events, metadata = (values.pop(name) for name in ("scope", "events", "metadata"))
-    line: dict[str, object] = {
-        name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in values.items()
-        if value is not None and (value != "" or name in _FIRST)
-    }
-    line |= scope.fields()
-    if not isinstance(events, UnreadEvents):
-        line["events"] = [format_interval(each) for each in events]
-    if metadata:
-        line["metadata"] = dict(sorted(metadata.items()))  # Chroma has no order of its own
+    """A memory as the object of a line, with every field that it has; `read_lines` reads it."""
+    line: dict[str, object] = {}
+    for name in dict.fromkeys([*_FIRST, *Memory.model_fields]):
+        value = getattr(memory, name)
+        if name not in _LAST and value is not None and (value != "" or name in _FIRST):
+            line[name] = value.isoformat() if isinstance(value, datetime) else value
+    line |= memory.scope.fields()
+    if not isinstance(memory.events, UnreadEvents):
+        line["events"] = [format_interval(each) for each in memory.events]
+    if memory.metadata:
+        line["metadata"] = dict(sorted(memory.metadata.items()))  # Chroma has no order of its own
     if vector is not None:
         line[VECTOR] = {"model": model, "vector": list(vector)}
     return line
@@ -202,15 +187,12 @@ def _memory(row: Mapping[str, Any], line: bytes, timezone: str | None) -> Memory
             fields[name] = parse_time(row[name], timezone, name=name)
     if isinstance(fields.get("events"), list):
         zone = resolve_timezone(timezone)
-        fields["events"] = [_event(each, zone) for each in fields["events"]]
+        events = fields["events"]
+        fields["events"] = [parse_interval(x, zone) if isinstance(x, str) else x for x in events]
     # A line without an id gets a digest of its text, so that loading it twice stores it once.
     digest = hashlib.sha256(_text(line).strip().encode()).hexdigest()[:24]
     fields["id"] = str(row.get("id") or digest)
     return Memory.model_validate(fields)
-
-
-def _event(written: object, zone: tzinfo) -> object:
-    return parse_interval(written, zone) if isinstance(written, str) else written
 
 
 def _vector(row: dict[str, Any]) -> tuple[str, NDArray[np.float32]] | None:

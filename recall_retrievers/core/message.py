@@ -42,19 +42,7 @@ class Message(Settings):
 
 
 def read_messages(value: object) -> tuple[Message, ...]:
-    """Read a conversation. Messages without text are left out.
-
-    Args:
-        value: A list of mappings with ``role`` (or ``type``) and ``content``, of (role, text)
-            pairs, of LangChain messages or of LlamaIndex chat messages.
-
-    Raises:
-        ValueError: When the value is not a list of messages.
-
-    Examples:
-        >>> read_messages([{"role": "user", "content": "Where were we?"}, ("ai", "")])
-        (Message(role='user', content='Where were we?', name='', id='', sent_at=None),)
-    """
+    """Read a list of messages; see `read_message`. Messages without text are left out."""
     if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
         raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
             f"messages must be a list of messages, each with a role and a content; got {got(value)}"
@@ -70,13 +58,9 @@ def read_messages(value: object) -> tuple[Message, ...]:
 def read_message(value: object) -> Message:
     """Read one message. Its fields are read by name, so neither framework is imported.
 
-    Args:
-        value: A mapping with ``content`` and ``role`` (or ``type``), a (role, text) pair, a
-            LangChain message or a LlamaIndex chat message. The time of sending is ``created_at``,
-            ``timestamp`` or ``time_created``, also in ``additional_kwargs`` or ``metadata``.
-
-    Raises:
-        ValueError: When the value is none of these.
+    It is a mapping with ``content`` and ``role`` (or ``type``), a (role, text) pair, a LangChain
+    message or a LlamaIndex chat message. The time of sending is ``created_at``, ``timestamp`` or
+    ``time_created``, also in ``additional_kwargs`` or ``metadata``.
 
     Examples:
         >>> read_message({"role": "user", "content": [{"text": "Hi"}], "name": "Ann"})
@@ -100,15 +84,10 @@ def read_message(value: object) -> Message:
 
 
 def latest(messages: Sequence[Message], longest: int) -> list[tuple[str, str]]:
-    """The last messages as (role, text); longer texts are cut.
-
-    Examples:
-        >>> latest([Message(role="user", content="The tooth again.")], longest=9)
-        [('user', 'The tooth...')]
-    """
+    """The last messages as (role, text); longer texts are cut."""
     return [
-        (role, text if len(text) <= longest else f"{text[:longest]}...")
-        for role, text in ((each.role, each.content) for each in messages[-LATEST:])
+        (each.role, each.content[:longest] + "..." * (len(each.content) > longest))
+        for each in messages[-LATEST:]
     ]
 
 

@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any, Protocol, Self, TypeVar, overload
+from math import isnan
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.candidate import Candidate, Hit, Hits
+from recall_retrievers.core.candidate import Candidate, Hit, Hits, identity
 from recall_retrievers.core.memory import TimeMatch
 from recall_retrievers.timeline import TimeRange
 
 T = TypeVar("T")
 
-Keys = NDArray[np.intp]
-"""Memories, as numbers that only their source can read."""
-
+Keys = NDArray[np.intp]  # memories, as numbers that only their source can read
 Scores = NDArray[np.float64]
 Finish = Callable[[int, Candidate], Candidate]
 """What a candidate of a pool becomes, by its place there: the one with its score and its steps."""
@@ -47,25 +46,15 @@ class Made(Sequence[T]):
 
     __slots__ = ()
 
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[T, ...]: ...
-    def __getitem__(self, place: int | slice) -> T | tuple[T, ...]:
+    def __getitem__(self, place: Any) -> Any:
         return tuple(self)[place]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arm(Made[Hit]):
-    """The hits of a search, as columns; a hit is made where somebody looks at it.
+    """The hits of a search, best first, as columns; a hit is made where somebody looks at it.
 
-    Attributes:
-        source: Where its memories are read.
-        keys: The memories, best first.
-        scores: How well each answers the search.
-        measures: Their measurements, by name; see `Hit`. One that is not there is not a number.
-        looked_through: See `Hits`.
-        notes: See `Hits`.
+    The columns are those of `Hit` and `Hits`. A measurement that is not there is not a number.
     """
 
     source: Source
@@ -82,7 +71,7 @@ class Arm(Made[Hit]):
         hits = []
         for n, memory in enumerate(self.source.candidates(self.keys)):
             values = {name: float(column[n]) for name, column in self.measures.items()}
-            known = {name: value for name, value in values.items() if value == value}  # noqa: PLR0124 - a missing one is not a number
+            known = {name: value for name, value in values.items() if not isnan(value)}
             hits += [] if memory is None else [Hit(memory, float(self.scores[n]), known)]
         if len({hit.score for hit in hits}) < len(hits):
             # Equal scores are sorted by id: the order of storing differs between processes. A score
@@ -92,11 +81,7 @@ class Arm(Made[Hit]):
 
 
 class Found:
-    """Memories that are at hand.
-
-    Args:
-        memories: Memories whose keys are their places in this list; others have keys below 0.
-    """
+    """Memories that are at hand: keys are places in a list, or below 0 for those of arms."""
 
     def __init__(self, memories: Sequence[Candidate] = ()) -> None:
         self.memories = dict(enumerate(memories))
@@ -111,7 +96,7 @@ class Found:
             self,
             np.array(keys, dtype=np.intp),
             np.array([hit.score for hit in hits], dtype=np.float64),
-            {name: _column([hit.measures.get(name, np.nan) for hit in hits]) for name in names},
+            {name: np.array([hit.measures.get(name, np.nan) for hit in hits]) for name in names},
             *((hits.looked_through, hits.notes) if isinstance(hits, Hits) else ()),
         )
 
@@ -151,42 +136,27 @@ def keys_of(arms: Sequence[Arm]) -> Keys:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """What ranking reads of memories, each as a column.
-
-    Attributes:
-        source: Where the memories are read.
-        keys: Their keys there.
-        ids: Their ids.
-        turns_before: The id of the turn that each answers.
-        memory_types: Their types.
-        authors: Who said them.
-        owners: Their scope, as something to compare: the user, the agent, the session, the
-            workspace.
-        created: When they were recorded.
-        with_events: Whether their text names a time.
-        short: Whether they are a few words.
-        profiles: Their words as numbers; see `Wording.profile`. None = not known.
-    """
+    """What ranking reads of memories, each as a column."""
 
     source: Source
     keys: Keys
     ids: Sequence[str]
-    turns_before: Sequence[str]
+    turns_before: Sequence[str]  # the id of the turn that each answers
     memory_types: Sequence[str]
     authors: Sequence[str]
-    owners: Sequence[tuple[Hashable, ...]]
+    owners: Sequence[tuple[Hashable, ...]]  # the user, the agent, the session, the workspace
     created: Sequence[datetime | None]
-    with_events: Sequence[bool]
-    short: Sequence[bool]
-    profiles: NDArray[np.uint8] | None = None
+    with_events: Sequence[bool]  # whether their text names a time
+    short: Sequence[bool]  # whether they are a few words
+    profiles: NDArray[np.uint8] | None = None  # see `Wording.profile`; None = not known
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def at(self, places: Sequence[int]) -> Facts:
         """The columns of some of the memories, in this order."""
-        order, columns = [*places], {each.name: getattr(self, each.name) for each in fields(self)}
-        del columns["source"]
+        order = [*places]
+        columns = {each.name: getattr(self, each.name) for each in fields(self)[1:]}
         return replace(self, **{name: _part(column, order) for name, column in columns.items()})
 
     def candidates(self, places: Sequence[int]) -> Sequence[Candidate | None]:
@@ -224,14 +194,7 @@ def facts_of(memories: Sequence[Candidate]) -> Facts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool(Made[Candidate]):
-    """Candidates, best first, that are made where somebody looks at them.
-
-    Attributes:
-        facts: What ranking reads of them.
-        scores: Their scores.
-        finish: Makes a candidate of a memory.
-        measures: Their measurements, by name; see `Arm`.
-    """
+    """Candidates, best first, that `finish` makes of memories where somebody looks at them."""
 
     facts: Facts
     scores: Sequence[float | None]
@@ -273,10 +236,8 @@ class Pool(Made[Candidate]):
         )
 
     def names(self) -> list[str]:
-        """Their ids; a candidate without an id is named by its text."""
-        if all(self.facts.ids):
-            return [*self.facts.ids]
-        return [memory.id or memory.content for memory in self]
+        """The identity of each candidate."""
+        return [*self.facts.ids] if all(self.facts.ids) else [*map(identity, self)]
 
     def made(self) -> tuple[Candidate, ...]:
         """The candidates themselves, without those that were deleted meanwhile."""
@@ -292,7 +253,3 @@ def _part(column: Sequence[object] | NDArray[Any] | None, places: list[int]) -> 
     if column is None or isinstance(column, np.ndarray):
         return None if column is None else column[places]
     return [column[place] for place in places]
-
-
-def _column(values: Sequence[float]) -> Scores:
-    return np.array(values, dtype=np.float64)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, ValidationInfo
 
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.message import Message
@@ -20,12 +20,19 @@ TimeInput = int | float | str | datetime
 """A moment: epoch seconds, ISO 8601, or a datetime; without a zone, it is read in the asker's."""
 
 
-def _is_a_time(timestamp: object) -> object:
+def _moment(value: Any, field: ValidationInfo) -> datetime:
+    try:
+        return parse_time(value, name=field.field_name or "a time")
+    except TypeError as error:  # pydantic does not gather a TypeError among its errors
+        raise ValueError(str(error)) from error
+
+
+AwareTime = Annotated[datetime, BeforeValidator(_moment)]
+
+
+def _is_a_time(timestamp: Any, field: ValidationInfo) -> object:
     if timestamp is not None:
-        try:
-            parse_time(timestamp)  # type: ignore[arg-type]  # whether it is one, it says itself
-        except TypeError as error:  # which pydantic would not gather among its errors
-            raise ValueError(str(error)) from error
+        _moment(timestamp, field)
     return timestamp
 
 
@@ -54,16 +61,11 @@ class Timed(Settings):
 
     def moment(self, now: datetime) -> datetime:
         """The reference time, in the asker's time zone: the one set, else the clock's ``now``."""
-        return moment(self.timestamp, self.timezone, now)
-
-
-def moment(timestamp: TimeInput | None, timezone: str | None, now: datetime) -> datetime:
-    """The reference time, in the asker's time zone: the one set, else the clock's ``now``."""
-    zone = None if timezone is None else resolve_timezone(timezone)
-    if timestamp is None:
-        return now.astimezone(zone or resolve_timezone(None))
-    asked_at = parse_time(timestamp, zone)
-    return in_zone(asked_at, zone) if zone else asked_at
+        zone = None if self.timezone is None else resolve_timezone(self.timezone)
+        if self.timestamp is None:
+            return now.astimezone(zone or resolve_timezone(None))
+        asked_at = parse_time(self.timestamp, zone)
+        return in_zone(asked_at, zone) if zone else asked_at
 
 
 Filter = Mapping[str, object]
@@ -108,15 +110,7 @@ def check_length(text: str) -> None:
 
 
 def query_text(text: object) -> str:
-    """The words of a question, stripped.
-
-    Raises:
-        QueryError: When the question is empty, too long or not a text.
-
-    Examples:
-        >>> query_text("  Where is the dentist? ")
-        'Where is the dentist?'
-    """
+    """The words of a question, stripped and checked."""
     if not isinstance(text, str):
         raise QueryError(f"query must be a string; got {type(text).__name__}")
     if not text.strip():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import is_
 
-from recall_retrievers.core.candidate import Candidate, Step, candidates
+from recall_retrievers.core.candidate import Candidate, Step, candidates, identity
 from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import described
 from recall_retrievers.core.pool import Pool
@@ -24,13 +24,7 @@ _ONLY_CANDIDATES = frozenset({Candidate})
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Candidates that a stage left out.
-
-    Attributes:
-        stage: The stage.
-        reason: The reason, such as "below fuse_score_threshold 0.1".
-        ids: The ids of the candidates. A candidate without an id is named by its text.
-    """
+    """Candidates that a stage left out, by their ids or texts, and why, such as "cut at top_n"."""
 
     stage: str
     reason: str
@@ -73,18 +67,10 @@ class Recall:
         return replace(self, fallbacks=(*self.fallbacks, *lines)) if lines else self
 
     def keep(self, memories: Sequence[Candidate], stage: str, reason: str) -> Recall:
-        """A copy with some of its memories; the others count as dropped.
-
-        Args:
-            memories: The memories that stay, best first.
-            stage: The stage.
-            reason: Why the others are dropped, such as "cut at top_n".
-        """
+        """A copy with some of its memories; the stage has dropped the others for a reason."""
         if len(memories) == len(self.memories) and all(map(is_, memories, self.memories)):
             return self
-        before, staying = (
-            [memory.id or memory.content for memory in some] for some in (self.memories, memories)
-        )
+        before, staying = ([*map(identity, some)] for some in (self.memories, memories))
         dropped = left_out(before, staying, stage, reason)
         return replace(self, memories=tuple(memories), dropped=(*self.dropped, *dropped))
 
@@ -118,24 +104,14 @@ class Recall:
         return ", ".join(f"{count} {reason}" for reason, count in counts.items())
 
     def skip(self, stage: str, why: str) -> Recall:
-        """A copy without memories, which names the stage that decided so, and its reason.
-
-        No later stage runs.
-        """
+        """A copy without memories, after which no stage runs, with the stage that decided so."""
         return replace(self, memories=(), skipped=f"{stage}: {why}")
 
 
 def left_out(
     before: Sequence[str], staying: Sequence[str], stage: str, reason: str
 ) -> tuple[Dropped, ...]:
-    """The candidates that a stage leaves out, for `Recall.dropped`; empty if all stay.
-
-    Args:
-        before: The ids of the candidates before; one without an id is named by its text.
-        staying: Those that the stage keeps.
-        stage: The stage.
-        reason: Why the others are dropped, such as "cut at top_n".
-    """
+    """The candidates that a stage leaves out, by `identity`; empty if all stay."""
     stay = set(staying)
     gone = tuple([each for each in before if each not in stay])
     return (Dropped(stage, reason, gone),) if gone else ()

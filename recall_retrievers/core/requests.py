@@ -31,10 +31,7 @@ MOST_HITS = 100_000
 
 Requests = Sequence[Request]
 Answers = Sequence[Any]
-"""One answer for each request, in order; the class of the request says what it is.
-
-A generator has one type for everything that is sent into it, so no checker can know which it is.
-"""
+"""One answer for each request, in order; its type depends on the class of the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +65,7 @@ class Prompt(Request):
 class Tokens:
     """The tokens of a prompt and its reply, of all attempts taken together.
 
-    Attributes:
-        sent: The tokens of the prompt, once for each attempt that the model took.
-        received: The tokens of what it said.
-        estimated: Whether any of them are an estimate, as the model has not counted them.
+    They are an estimate if the model has not counted them.
     """
 
     sent: int
@@ -81,19 +75,12 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The outcome of a prompt.
-
-    Attributes:
-        outcome: The text of the model, or the error that came in its place.
-        attempts: How often the prompt was sent.
-        note: What the model did not do as it was set, such as to take a schema; mostly empty.
-        tokens: What it cost; None = not known, and estimated from the texts.
-    """
+    """The outcome of a prompt: the text of the model, or the error that came in its place."""
 
     outcome: str | Exception
     attempts: int = 1
-    note: str = ""
-    tokens: Tokens | None = field(default=None, compare=False)
+    note: str = ""  # what the model did not do as it was set, such as to take a schema
+    tokens: Tokens | None = field(default=None, compare=False)  # None = to be estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +127,8 @@ class Search(Request):
     def admitting(self) -> Callable[[Candidate], bool] | None:
         """What tells whether a memory is in the scope, of the time asked for, and not expired.
 
-        None where nothing is limited. The filter is left to whoever reads the rows: it may be
-        about more than a memory keeps.
+        None where nothing is limited. The filter is not checked: it may be about more than a memory
+        keeps.
         """
         scope, within, moment = self.scope.fields(), self.within, self.moment
         if not scope and not within and moment is None:
@@ -162,16 +149,7 @@ class Search(Request):
 
 @dataclass(frozen=True, slots=True)
 class Listing(Request):
-    """Memories of the collection by recorded time, for a question without words.
-
-    Attributes:
-        limit: How many memories at most.
-        moment: When it is asked: what has expired by then is not listed.
-        scope: Whose memories.
-        filter: Conditions on metadata, as Chroma writes them.
-        within: If not empty, the recorded or the event time must lie in one of these.
-        order: The newest or the oldest first.
-    """
+    """Memories of the collection by recorded time, for a question without words; see `Search`."""
 
     limit: int
     moment: datetime
@@ -183,11 +161,7 @@ class Listing(Request):
 
 @dataclass(frozen=True, slots=True)
 class Fetch(Request):
-    """Memories of the collection by their ids; missing ones are left out.
-
-    Attributes:
-        ids: Their ids.
-    """
+    """Memories of the collection by their ids; missing ones are left out."""
 
     ids: tuple[str, ...]
 
@@ -196,8 +170,7 @@ class Fetch(Request):
 class Write(Request):
     """Memories to store in the collection. The answer is their ids.
 
-    Attributes:
-        memories: The memories. One with a stored id replaces the stored memory.
+    A memory with a stored id replaces the stored one.
     """
 
     memories: tuple[Memory, ...]
@@ -205,14 +178,7 @@ class Write(Request):
 
 @dataclass(frozen=True, slots=True)
 class Refine(Request):
-    """Work for a document compressor or node postprocessor of the framework.
-
-    Attributes:
-        piece: The compressor or postprocessor; only the face knows what it is.
-        query: The question.
-        memories: The candidates, best first.
-        timeout_s: Seconds to wait for it. None = no limit of ours.
-    """
+    """Work for a document compressor or node postprocessor of the framework: the piece."""
 
     piece: object
     query: Query
@@ -222,11 +188,6 @@ class Refine(Request):
 
 @dataclass(frozen=True, slots=True)
 class Work(Request):
-    """Work of the stage itself that takes long: it must not block an event loop.
-
-    Attributes:
-        do: Does the work and returns the result. It is called in a thread if there is an event
-            loop.
-    """
+    """Work of the stage itself that takes long: with an event loop, it is done in a thread."""
 
     do: Callable[[], object]

@@ -114,23 +114,11 @@ user_id out
         return Scope(**mine | others)
 
     def holds(self, other: Scope) -> bool:
-        """Whether another scope lies in this one.
-
-        Examples:
-            >>> Scope(user_id="alice").holds(Scope(user_id="alice", session_id="monday"))
-            True
-        """
+        """Whether another scope lies in this one."""
         return self.fields().items() <= other.fields().items()
 
     def require(self, names: Sequence[str]) -> None:
-        """Raise an error if a required field is not set.
-
-        Args:
-            names: The fields that must be set: the setting ``require_scope``.
-
-        Raises:
-            ScopeError: When one of them is not set.
-        """
+        """Raise an error if a field that the setting ``require_scope`` names is not set."""
         for name in names:
             if getattr(self, name) is None:
                 raise ScopeError(
@@ -144,15 +132,7 @@ ANYBODY = Scope()
 
 
 def required_names(names: object) -> tuple[ScopeName, ...]:
-    """The fields that a scope must name, checked.
-
-    Raises:
-        ScopeError: When the value is not a list of fields of a scope.
-
-    Examples:
-        >>> required_names(["user_id"])
-        ('user_id',)
-    """
+    """The fields that a scope must name, checked."""
     known: tuple[ScopeName, ...] = get_args(ScopeName)
     if not isinstance(names, list | tuple) or not all(name in known for name in names):
         raise ScopeError(
@@ -170,14 +150,8 @@ def with_scope(row: Mapping[str, object]) -> dict[str, object]:
     """Move the scope fields at the top of a row to its ``scope``.
 
     In a row of a file or of `RecallStore.add`, a field such as ``user_id`` may stand at the top or
-    under ``scope``. Everywhere else in Python it stands under ``scope``.
-
-    Raises:
-        ScopeError: When a field is empty, or the two places contradict each other.
-
-    Examples:
-        >>> with_scope({"content": "Tea.", "user_id": "ann"})["scope"].fields()
-        {'user_id': 'ann'}
+    under ``scope``. Everywhere else in Python it stands under ``scope``. The two places must not
+    contradict each other.
     """
     flat = {name: value for name, value in row.items() if name in Scope.model_fields}
     rest = {name: value for name, value in row.items() if name not in flat}

@@ -31,17 +31,7 @@ Seconds = Annotated[float, Field(gt=0, le=86_400, strict=True)]
 
 
 def check_count(name: str, count: object, most: int = MOST_RESULTS) -> None:
-    """Raise an error if the argument of a method is no number of memories.
-
-    Raises:
-        QueryError: When it is no whole number, or one out of range.
-
-    Examples:
-        >>> check_count("limit", 2**31)
-        Traceback (most recent call last):
-        recall_retrievers.core.errors.QueryError: limit must be a whole number from 1 to 10000; \
-got 2147483648
-    """
+    """Raise an error if the argument of a method is no number of memories."""
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= most:
         raise QueryError(f"{name} must be a whole number from 1 to {most}; got {got(count)}")
 
@@ -72,7 +62,11 @@ class Settings(BaseModel):
 
         def __init__(self, /, *args: object, **settings: object) -> None:
             if args:
-                raise SettingsError(type(self).__name__, (_by_name(type(self)),))
+                fields, name = type(self).model_fields, public_name(type(self))
+                required = (name for name, field in fields.items() if field.is_required())
+                first = next(required, next(iter(fields), "name"))
+                by_name = f"{name} takes its arguments by name, as in {name}({first}=...)"
+                raise SettingsError(type(self).__name__, (by_name,))
             try:
                 super().__init__(**settings)
             except ValidationError as error:
@@ -103,19 +97,8 @@ class Settings(BaseModel):
             try:
                 return super().model_validate_json(json_data, **how)
             except ValidationError as error:
-                raise settings_error(cls, error, _read(json_data)) from None
-
-
-def _read(json_data: str | bytes) -> object:
-    try:
-        return json.loads(json_data)
-    except ValueError:  # pydantic has found that, too
-        return None
-
-
-def _by_name(owner: type[BaseModel]) -> str:
-    fields = owner.model_fields
-    required = (name for name, field in fields.items() if field.is_required())
-    first = next(required, next(iter(fields), "name"))
-    name = public_name(owner)
-    return f"{name} takes its arguments by name, as in {name}({first}=...)"
+                try:
+                    values = json.loads(json_data)
+                except ValueError:  # pydantic has found that, too
+                    values = None
+                raise settings_error(cls, error, values) from None

@@ -55,13 +55,7 @@ _CLASSES = {  # what a user calls a class that a setting must be of; else it is 
 
 
 def settings_error(owner: type[BaseModel], found: ValidationError, values: object) -> SettingsError:
-    """What pydantic found wrong, as our own error: a sentence for each setting.
-
-    Args:
-        owner: The class that was constructed.
-        found: What pydantic says.
-        values: What was handed in, by the names of the settings.
-    """
+    """What pydantic found wrong with what was handed in: our own error, a sentence a setting."""
     by_path: dict[Path, list[ErrorDetails]] = {}
     for each in found.errors(include_url=False):
         by_path.setdefault(_path(each, values), []).append(each)
@@ -79,12 +73,7 @@ def public_name(owner: type[BaseModel]) -> str:
 
 
 def got(value: object) -> str:
-    """A value that is not as expected, in a few words.
-
-    Examples:
-        >>> got("./memories"), got(0), got({"a": 1}), got(got)
-        ("'./memories'", '0', "{'a': 1}", 'the function got')
-    """
+    """A value that is not as expected, in a few words."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     if isinstance(value, _SCALARS | list | tuple | dict | set | frozenset):

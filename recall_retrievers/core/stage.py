@@ -35,22 +35,7 @@ from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.interval import format_interval
 
 # With the requests: whoever writes a stage needs both.
-__all__ = [
-    "Fetch",
-    "Flow",
-    "Prompt",
-    "RankStage",
-    "Recall",
-    "Refine",
-    "Search",
-    "Stage",
-    "StageRun",
-    "TopN",
-    "Work",
-    "Write",
-    "limit",
-    "pipeline",
-]
+__all__ = ["Fetch", "Prompt", "Recall", "Refine", "Search", "Stage", "Work", "Write"]
 
 _MOST_IDS = 10  # that a framework's traces show
 
@@ -117,13 +102,7 @@ def limit(top_n: int | None, query: Query) -> int:
 
 @dataclass(frozen=True, slots=True)
 class StageRun(Request):
-    """A stage about to work. A pipeline asks for its work, so that a face can trace each stage.
-
-    Attributes:
-        stage: The stage.
-        recall: The question and the candidates that it works on.
-        meter: What its models cost, once it is done, and how long they may take.
-    """
+    """A stage about to work. A pipeline asks for its work, so that a face can trace each stage."""
 
     stage: Stage
     recall: Recall
@@ -140,21 +119,7 @@ class StageRun(Request):
         return _shown(self.recall)
 
     def shown_outcome(self, outcome: Recall) -> dict[str, object]:
-        """What came out, for a framework's traces: small, flat, no text of memories.
-
-        The same as what went in, with the ids of the ``best`` candidates. Where they exist, these
-        follow: the ``time`` that the stage understood, the number of ``characters`` in its text,
-        the reason of its fallback (``degraded``), the reason why no memories are needed
-        (``skipped``), and the cost of its models (``usage``).
-
-        Examples:
-            >>> from datetime import UTC, datetime
-            >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-            >>> recall = Recall(query, (Candidate(content="Tea.", id="a"),))
-            >>> [stage_run] = next(pipeline([Stage()], recall))
-            >>> stage_run.shown_outcome(recall)
-            {'query': 'tea?', 'candidates': 1, 'best': ['a']}
-        """
+        """What came out, for a framework's traces: small, flat, no text of memories."""
         times = outcome.query.time_ranges
         further = {
             "time": [each.describe() for each in times if times != self.recall.query.time_ranges],
@@ -173,10 +138,7 @@ class StageRun(Request):
 
     def within(self, deadline: Deadline) -> StageRun:
         """The same with no more time than a deadline leaves, as for a stage inside another."""
-        if deadline.at is None:
-            return self
-        sooner = self.meter.deadline.sooner(deadline)
-        return replace(self, meter=replace(self.meter, deadline=sooner))
+        return replace(self, meter=replace(self.meter, deadline=min(self.meter.deadline, deadline)))
 
     def flow(self) -> Flow:
         """The work of the stage, with what its models cost in the outcome."""
@@ -206,12 +168,7 @@ def pipeline(
 
     The trace of every memory in the outcome names the stages that fell back (``degraded``) and what
     the models cost (``usage``). If a stage finds that no memories are needed, the rest is skipped.
-
-    Args:
-        stages: The stages, in order.
-        recall: The question, and the candidates if there are any.
-        deadline_s: Seconds after which no model is asked or waited for.
-        k: How many memories the outcome has at most; None = as many as the last stage keeps.
+    After ``deadline_s`` no model is asked or waited for.
     """
     deadline = Deadline.after(deadline_s)
     for stage in stages:
@@ -234,52 +191,28 @@ def _made(recall: Recall) -> Flow:
     return recall
 
 
-_STAGE = "ExtractTime"
-_BETWEEN = " | "
-_OR = ", "
-_SOFT = "~"
+_BETWEEN = " | "  # several ranges
 
 
 def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
     """The ranges, their time expressions, and the alternative readings, as flat text.
 
-    " | " separates several ranges, and a comma the alternatives of one range. A range is written as
-    ``start/end``. A "~" before it marks vague words. A recurrence follows in words.
-
-    Examples:
-        >>> from datetime import UTC, datetime
-        >>> from recall_retrievers.timeline import Recurrence
-        >>> first, last = datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC)
-        >>> march = TimeRange(first, last, "month", text="in March")
-        >>> time_stamp([march])["time_words"]
-        'in March'
-        >>> time_stamp([TimeRange(None, None, "day", recurrence=Recurrence(frozenset({0})))])
-        {'time_range': '../.. every Monday', 'time_words': ''}
+    A "~" before a range marks vague words. A recurrence follows in words.
     """
-    if not ranges:
-        return {}
     stamp: dict[str, float | str] = {
         "time_range": _BETWEEN.join(map(_written, ranges)),
         "time_words": _BETWEEN.join(each.text.replace(_BETWEEN, " ") for each in ranges),
     }
     if any(each.alternatives for each in ranges):
         stamp["time_alternatives"] = _BETWEEN.join(
-            _OR.join(map(_written, each.alternatives)) for each in ranges
+            ", ".join(map(_written, each.alternatives)) for each in ranges
         )
     return stamp
 
 
 def stamped(memories: Sequence[Candidate], ranges: Sequence[TimeRange]) -> tuple[Candidate, ...]:
-    """The candidates with the stamp of these ranges, and without that of an earlier question.
-
-    Examples:
-        >>> from recall_retrievers.timeline import Recurrence
-        >>> mondays = TimeRange(None, None, "day", recurrence=Recurrence(frozenset({0})))
-        >>> [tea] = stamped([Candidate(content="Tea.")], [mondays])
-        >>> tea.trace["time_range"], stamped([tea], [])[0].trace
-        ('../.. every Monday', {})
-    """
-    stamp = [Step(_STAGE, notes=time_stamp(ranges), ranges=tuple(ranges))] if ranges else []
+    """The candidates with the stamp of these ranges, and without that of an earlier question."""
+    stamp = [Step("ExtractTime", notes=time_stamp(ranges), ranges=tuple(ranges))] if ranges else []
     fresh = []
     for memory in memories:
         steps = [step for step in memory.steps if not step.ranges]
@@ -290,14 +223,11 @@ def stamped(memories: Sequence[Candidate], ranges: Sequence[TimeRange]) -> tuple
 
 def stamped_ranges(memories: Iterable[Candidate]) -> tuple[TimeRange, ...]:
     """The ranges that an earlier stage left on the first candidate that has any."""
-    for memory in memories:
-        for step in memory.steps:
-            if step.ranges:
-                return step.ranges
-    return ()
+    steps = (step for memory in memories for step in memory.steps)
+    return next((step.ranges for step in steps if step.ranges), ())
 
 
 def _written(time_range: TimeRange) -> str:
     recurrence = time_range.recurrence
     recurring = "" if recurrence is None else f" {recurrence.describe()}"
-    return _SOFT * time_range.soft + format_interval(time_range) + recurring
+    return "~" * time_range.soft + format_interval(time_range) + recurring

@@ -25,15 +25,7 @@ class Done(Generic[T]):
     shown: str
 
     def rest_of(self, text: str) -> str:
-        r"""The text without the part that was already shown.
-
-        A text that starts otherwise follows as a new paragraph.
-
-        Examples:
-            >>> done = Done(4, shown="Tea.")
-            >>> done.rest_of("Tea. Jam."), done.rest_of("Memory 1 :")
-            (' Jam.', '\n\nMemory 1 :')
-        """
+        """The text without the part that was already shown; another text is a new paragraph."""
         if text.startswith(self.shown):
             return text.removeprefix(self.shown)
         return f"\n\n{text}"
@@ -42,12 +34,7 @@ class Done(Generic[T]):
 def streamed(work: Callable[[Show | None], T], *, shows: bool = True) -> Iterator[str | Done[T]]:
     """The parts that work shows, and its result last; an error of the work is raised in its place.
 
-    It runs in a thread of its own. Work that shows nothing stays in the thread of the caller: a
-    user's function or store may know no other.
-
-    Examples:
-        >>> [*streamed(lambda show: show("Tea.") or 4)]
-        ['Tea.', Done(result=4, shown='Tea.')]
+    It runs in a thread of its own. Work that shows nothing stays in the thread of the caller.
     """
     if not shows:
         yield Done(work(None), "")

@@ -16,16 +16,15 @@ from contextvars import ContextVar
 from functools import lru_cache
 from importlib.metadata import version
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+
+from tqdm import tqdm
 
 from recall_retrievers.core.candidate import Candidate
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Counter, Histogram, Meter, MeterProvider
     from opentelemetry.trace import Span, Tracer, TracerProvider
-from typing import TypeVar
-
-from tqdm import tqdm
 
 MemoryOperation = Literal["search_memory", "upsert_memory", "update_memory", "delete_memory"]
 Attributes = Mapping[str, str | int | Sequence[str]]
@@ -47,9 +46,7 @@ _within: ContextVar[str] = ContextVar("recall_operation", default="")
 class Operation:
     """An operation that is traced; what becomes known of it is written here.
 
-    Args:
-        span: Its span. None = the application has configured nothing, and nothing is recorded.
-        attributes: The attributes of its metrics.
+    Without a span the application has configured nothing, and nothing is recorded.
     """
 
     def __init__(self, span: Span | None = None, attributes: Attributes | None = None) -> None:
@@ -113,27 +110,15 @@ def captures_text() -> bool:
 def memory_operation(
     name: MemoryOperation, store: str = "", *, record_id: str = ""
 ) -> AbstractContextManager[Operation]:
-    """Trace what is done to memories; one in another with the same name is a part of that one.
-
-    Args:
-        name: Its name in the conventions.
-        store: The name of the collection.
-        record_id: The id of the memory, if it is about a single one.
-    """
+    """Trace what is done to memories; one in another with the same name is a part of that one."""
     about = {"gen_ai.memory.store.id": store, "gen_ai.memory.record.id": record_id}
     further = {key: value for key, value in about.items() if value}
     return _traced(name, name, {}, further)
 
 
 def model_call(model: object) -> AbstractContextManager[Operation]:
-    """Trace a call of a language model.
-
-    Args:
-        model: The framework's model.
-    """
-    name = next(
-        (x for x in (getattr(model, each, None) for each in ("model_name", "model")) if x), ""
-    )
+    """Trace a call of a language model."""
+    name = getattr(model, "model_name", None) or getattr(model, "model", None)
     model_name = name if isinstance(name, str) else ""
     attributes = {"gen_ai.provider.name": _provider_of(model), "gen_ai.request.model": model_name}
     known = {key: value for key, value in attributes.items() if value}
@@ -236,8 +221,6 @@ def _as_json(memories: Sequence[Candidate]) -> str:
 
 T = TypeVar("T")
 
-_OFF = "TQDM_DISABLE"  # tqdm's own name for it, which it no longer reads where we say anything
-
 
 def progress_bar(
     things: Iterable[T] | None = None,
@@ -247,19 +230,8 @@ def progress_bar(
     total: int | None = None,
     wanted: bool = True,
 ) -> tqdm[T]:
-    """A progress bar; silent where there is no terminal, and with ``TQDM_DISABLE=1`` set.
-
-    Args:
-        things: What is gone through; None = the work says how far it is, with ``update``.
-        unit: What is counted, as in "memories".
-        desc: What is done with them.
-        total: How many there are, where ``things`` does not know.
-        wanted: Whether it is shown at all.
-
-    Examples:
-        >>> list(progress_bar("ab", unit="letters"))
-        ['a', 'b']
-    """
-    off = not wanted or os.environ.get(_OFF, "0") not in {"", "0"}
+    """A progress bar; silent where there is no terminal, and with ``TQDM_DISABLE=1`` set."""
+    # tqdm no longer reads its own variable where `disable` is set.
+    off = not wanted or os.environ.get("TQDM_DISABLE", "0") not in {"", "0"}
     # None = off where there is no terminal.
     return tqdm(things, desc=desc, total=total, unit=f" {unit}", disable=True if off else None)

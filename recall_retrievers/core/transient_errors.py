@@ -17,48 +17,27 @@ from email.utils import parsedate_to_datetime
 from math import isnan
 
 _STATUSES = frozenset({429, 503, 529})  # too many requests, unavailable, overloaded (Anthropic's)
-_NAMES = frozenset(
-    {
-        # turned away
-        "RateLimitError",
-        "ResourceExhausted",
-        "OverloadedError",
-        "ServiceUnavailable",
-        "ServiceUnavailableError",
-        "ThrottlingException",
-        "TooManyRequests",
-        "TooManyRequestsError",
-        # dropped
-        "APIConnectionError",
-        "ClientConnectionError",  # aiohttp
-        "ConnectionError",  # Python's own, and requests
-        "NetworkError",  # httpx
-        "RemoteProtocolError",
-    }
-)
+_TURNED_AWAY = """
+    RateLimitError ResourceExhausted OverloadedError ServiceUnavailable ServiceUnavailableError
+    ThrottlingException TooManyRequests TooManyRequestsError
+"""
+# Of aiohttp; Python's own and requests'; and of httpx.
+_DROPPED = """
+    APIConnectionError ClientConnectionError ConnectionError NetworkError RemoteProtocolError
+"""
+_NAMES = frozenset([*_TURNED_AWAY.split(), *_DROPPED.split()])
 _SPENT = "insufficient_quota"  # what OpenAI says, with a 429, where the money is spent
 _DEEPEST = 5  # errors that an error was raised from
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether the same call may succeed a little later. A timeout is not tried again.
-
-    Examples:
-        >>> errors = (ConnectionResetError("by peer"), TimeoutError(), KeyError("x"))
-        >>> [is_transient(error) for error in errors]
-        [True, False, False]
-    """
+    """Whether the same call may succeed a little later. A timeout is not tried again."""
     verdicts = (_is_transient(each) for each in _chain(error))
     return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
 def is_away(error: BaseException) -> bool:
-    """Whether an error says that a server does not answer, or has too much to do.
-
-    Examples:
-        >>> is_away(ConnectionRefusedError()), is_away(TimeoutError()), is_away(KeyError("x"))
-        (True, True, False)
-    """
+    """Whether an error says that a server does not answer, or has too much to do."""
     # Chroma raises a bare Exception where a proxy answered, while it handles httpx's.
     chain = [each for each in (error, error.__context__) if each is not None]
     return any(is_transient(each) or "Timeout" in type(each).__name__ for each in chain)

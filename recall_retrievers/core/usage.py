@@ -6,8 +6,9 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import inf
 from time import perf_counter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from recall_retrievers.core.errors import ModelError
 from recall_retrievers.core.requests import Prompt, Refine, Reply, Tokens
@@ -15,35 +16,25 @@ from recall_retrievers.text.tokens import token_counter
 
 logger = logging.getLogger(__name__)
 
-Waited = TypeVar("Waited", Prompt, Refine)
-"""A request that may take long, and so has a timeout."""
+Waited = TypeVar("Waited", Prompt, Refine)  # requests that have a timeout
 
 _FIGURES = ("calls", "attempts", "tokens_in", "tokens_out", "estimated", "milliseconds")
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """When the time for a question is over, by `time.perf_counter`; None = never."""
+class Deadline(NamedTuple):
+    """When the time for a question is over, by `time.perf_counter`; the least comes first."""
 
-    at: float | None = None
-    seconds: float | None = None
+    at: float = inf
+    seconds: float = inf
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """The deadline so many seconds from now."""
+        """The deadline so many seconds from now; None = never."""
         return cls() if seconds is None else cls(perf_counter() + seconds, seconds)
 
-    def sooner(self, other: Deadline) -> Deadline:
-        """Whichever of two deadlines comes first."""
-        return min((self, other), key=lambda each: float("inf") if each.at is None else each.at)
-
     def shorten(self, requests: Sequence[Waited]) -> list[Waited]:
-        """The requests, each with no more time than is left.
-
-        Raises:
-            TimeoutError: When none is left.
-        """
-        if self.at is None:
+        """The requests, each with no more time than is left; a `TimeoutError` if none is left."""
+        if self.at == inf:
             return list(requests)
         left = self.at - perf_counter()
         if left <= 0:
@@ -53,30 +44,17 @@ class Deadline:
 
 @dataclass(slots=True)
 class Meter:
-    """What the models of one stage cost, and how long they may take.
-
-    Attributes:
-        stage: The stage.
-        deadline: When the time for the question is over.
-        calls: How many prompts were sent.
-        attempts: How often they were sent in all.
-        tokens_in: The tokens of the prompts, once for each attempt that the model took.
-        tokens_out: The tokens of the replies.
-        estimated: Whether any tokens are an estimate by `token_counter`, for a model that gives
-            no counts.
-        milliseconds: How long the stage waited for them.
-        notes: The settings that a model did not follow, such as a schema.
-    """
+    """What the models of one stage cost, and how long they may take."""
 
     stage: str
     deadline: Deadline = field(default_factory=Deadline)
-    calls: int = 0
-    attempts: int = 0
+    calls: int = 0  # prompts
+    attempts: int = 0  # how often they were sent in all
     tokens_in: int = 0
     tokens_out: int = 0
-    estimated: bool = False
+    estimated: bool = False  # whether any tokens are an estimate: some models give no counts
     milliseconds: float = 0.0
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # settings that a model did not follow
 
     def __str__(self) -> str:
         calls = f"{self.calls} call{'s' if self.calls > 1 else ''}"
@@ -93,11 +71,7 @@ class Meter:
 
     @contextmanager
     def asking(self, prompts: Sequence[Prompt]) -> Iterator[list[Prompt]]:
-        """Count prompts and the time they take; yields them with no more time than is left.
-
-        Raises:
-            ModelError: When there is no time left.
-        """
+        """Count prompts and the time they take; yields them with no more time than is left."""
         try:
             shortened = self.deadline.shorten(prompts)
         except TimeoutError as error:
@@ -112,14 +86,10 @@ class Meter:
     def texts(self, prompts: Sequence[Prompt], replies: Sequence[Reply]) -> list[str | ModelError]:
         """Count replies and log failures; the text of each reply, or the error in its place.
 
-        Args:
-            prompts: The prompts.
-            replies: The reply to each prompt.
-
-        Raises:
-            ModelError: The first one, when no prompt has a reply.
+        If no prompt has a reply, the first error is raised.
         """
-        texts = [_text(each) for each in replies]
+        outcomes = [each.outcome for each in replies]
+        texts = [x if isinstance(x, str) else ModelError(x) for x in outcomes]
         errors = [each for each in texts if isinstance(each, ModelError)]
         self.attempts += sum(each.attempts for each in replies)
         for prompt, reply in zip(prompts, replies, strict=True):
@@ -128,7 +98,7 @@ class Meter:
             self.tokens_out += tokens.received
             self.estimated = self.estimated or tokens.estimated
         self.notes += dict.fromkeys(each.note for each in replies if each.note)
-        self.log([error.cause for error in errors])
+        self.log(outcomes)
         if errors and len(errors) == len(texts):
             raise errors[0] from errors[0].cause
         return texts
@@ -145,7 +115,3 @@ def estimate(prompt: Prompt, said: object = "") -> Tokens:
     count = token_counter()
     received = count(said) if isinstance(said, str) else 0
     return Tokens(count(prompt.system) + count(prompt.user), received)
-
-
-def _text(reply: Reply) -> str | ModelError:
-    return ModelError(reply.outcome) if isinstance(reply.outcome, Exception) else reply.outcome

@@ -46,24 +46,13 @@ from recall_retrievers.core.usage import Meter
 Wanted = TypeVar("Wanted")
 Answer = TypeVar("Answer")
 Outcome = TypeVar("Outcome")
+Kind = TypeVar("Kind", bound=Request)
 
 
 async def drive(
     flow: Generator[Wanted, Answer, Outcome], answer: Callable[[Wanted], Awaitable[Answer]]
 ) -> Outcome:
-    """Answer each request of a generator in turn, and return its outcome.
-
-    Examples:
-        >>> def flow():
-        ...     try:
-        ...         yield 0
-        ...     except ZeroDivisionError:
-        ...         return (yield 4)
-        >>> async def divide(wanted):
-        ...     return 12 / wanted
-        >>> completed(drive(flow(), divide))
-        3.0
-    """
+    """Answer each request of a generator in turn, and return its outcome."""
     try:
         wanted = next(flow)
         while True:
@@ -79,17 +68,7 @@ async def drive(
 
 
 def completed(coroutine: Coroutine[object, None, Outcome]) -> Outcome:
-    """The result of a coroutine in which everything blocks and nothing waits: no loop is needed.
-
-    Raises:
-        RuntimeError: When the coroutine waits for an event loop.
-
-    Examples:
-        >>> async def add(one, two):
-        ...     return one + two
-        >>> completed(add(1, 2))
-        3
-    """
+    """The result of a coroutine in which everything blocks and nothing waits: no loop is needed."""
     try:
         coroutine.send(None)
     except StopIteration as ended:
@@ -100,12 +79,7 @@ def completed(coroutine: Coroutine[object, None, Outcome]) -> Outcome:
 
 
 async def settled(value: Outcome | Awaitable[Outcome]) -> Outcome:
-    """What a method returned in its sync form, or what it will return in its async form.
-
-    Examples:
-        >>> completed(settled(4))
-        4
-    """
+    """What a method returned in its sync form, or what it will return in its async form."""
     return await value if isinstance(value, Awaitable) else value
 
 
@@ -117,11 +91,6 @@ async def each_of(parts: Iterable[Outcome] | AsyncIterable[Outcome]) -> AsyncIte
     else:
         for part in parts:
             yield part
-
-
-T = TypeVar("T")
-R = TypeVar("R")
-Kind = TypeVar("Kind", bound=Request)
 
 
 @runtime_checkable
@@ -155,12 +124,8 @@ class World:
     By itself it has a collection at most. A face overrides `reply`, `refine` and `work`.
 
     Every method is a coroutine. In a world that blocks none of them waits for an event loop, so
-    `run` needs none; the same methods serve both.
-
-    Args:
-        store: The collection. None = there is none, as for a stage without a retriever.
-        asynchronous: Whether it waits in an event loop, and does not block it.
-        show: Takes the checked sentences of a text as they are complete. None = nobody reads along.
+    `run` needs none; the same methods serve both. If somebody reads along, ``show`` takes the
+    checked sentences of a text as they are complete.
     """
 
     def __init__(
@@ -175,12 +140,7 @@ class World:
         self.show = show
 
     async def answer(self, requests: Requests, meter: Meter) -> Answers:
-        """One answer for each request; all requests are of one kind.
-
-        Args:
-            requests: What is asked for.
-            meter: Counts what models cost, and says how much time is left.
-        """
+        """One answer for each request; all requests are of one kind."""
         if _all_are(requests, StageRun):  # each has a meter of its own
             return [await self.work(each.within(meter.deadline)) for each in requests]
         if _all_are(requests, Prompt):
@@ -212,10 +172,10 @@ class World:
 
     async def call_all(
         self,
-        call: Callable[[T], Coroutine[object, None, R]],
-        items: Sequence[T],
+        call: Callable[[Wanted], Coroutine[object, None, Outcome]],
+        items: Sequence[Wanted],
         timeout_s: float | None,
-    ) -> list[R | Exception]:
+    ) -> list[Outcome | Exception]:
         """Call a function on every item, several at once; see `core.concurrent`."""
         if self.asynchronous:
             return await call_all_async(call, items, timeout_s)
@@ -233,12 +193,7 @@ _NOWHERE = World()
 
 
 def run(flow: Flow, world: World = _NOWHERE) -> Recall:
-    """Do the work of stages to its end, and answer each request in turn.
-
-    Args:
-        flow: What `Stage.apply` or `pipeline` returned.
-        world: What answers, and blocks. The default has no model and no collection.
-    """
+    """Do the work of stages to its end, in a world that blocks; by default one without anything."""
     return completed(arun(flow, world))
 
 

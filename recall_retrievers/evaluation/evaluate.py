@@ -49,11 +49,8 @@ class Answered:
     @property
     def places(self) -> dict[str, int | None]:
         """Where each wanted memory stands, from 1; None where it did not come back."""
-        found = self.found
-        return {
-            memory: found.index(memory) + 1 if memory in found else None
-            for memory in sorted(self.question.relevant)
-        }
+        places = {memory: place for place, memory in enumerate(self.found, 1)}
+        return {memory: places.get(memory) for memory in sorted(self.question.relevant)}
 
     def explain(self) -> Explanation:
         """Why each memory came back, as `explain` shows it."""
@@ -104,25 +101,7 @@ def evaluate_with(
     progress: bool = False,
     name: str | None = None,
 ) -> Evaluation:
-    """Ask every question, and count.
-
-    Args:
-        find: What answers a question.
-        questions: See `Question` and `read_questions`.
-        progress: Show a progress bar on standard error, where that is a terminal.
-        name: What stands in front of it.
-
-    Raises:
-        TypeError: When a question is neither a `Question` nor a mapping.
-        ValueError: When there is no question, one is wrong, or a memory has no id.
-
-    Examples:
-        >>> found = [Candidate(id="m2", content="Tea."), Candidate(id="m1", content="The dentist.")]
-        >>> wanted = {"question": "Which dentist?", "relevant": ["m1"]}
-        >>> evaluation = evaluate_with(lambda question: found, [wanted])
-        >>> evaluation.figures["recall@5"], evaluation.answers[0].places
-        (1.0, {'m1': 2})
-    """
+    """Ask every question, and count; a progress bar has the name in front of it."""
     answers = []
     for question in progress_bar(
         as_questions(questions), unit="questions", desc=name, wanted=progress
@@ -152,12 +131,7 @@ def call_options(question: Question) -> CallOptions:
 
 
 def unscoped(question: Question, retriever: str) -> str:
-    """The words of a question, for a retriever that cannot be held to a scope.
-
-    Raises:
-        ValueError: When the question has a scope: answers from other people's memories would be
-            counted as mistakes of the retriever.
-    """
+    """The words of a question, for a retriever that cannot be held to a scope."""
     if scope := question.scope.fields():
         raise ValueError(
             f"{got(question.question)} has the scope {scope}, to which {retriever} cannot be held; "

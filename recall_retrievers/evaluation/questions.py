@@ -91,19 +91,7 @@ def read_questions(path: str | Path) -> list[Question]:
 
 
 def as_questions(questions: Iterable[Question | Mapping[str, object]]) -> list[Question]:
-    """Questions, or what a line of a file of questions holds, as questions.
-
-    Raises:
-        ScopeError: When a field of a scope is there and empty.
-        SettingsError: When one is not as it should be; the message names it.
-        TypeError: When one is neither.
-        ValueError: When there is none.
-
-    Examples:
-        >>> row = {"question": "Which tea?", "relevant": ["m1"], "user_id": "ann"}
-        >>> as_questions([row])[0].scope.fields()
-        {'user_id': 'ann'}
-    """
+    """Questions, or what a line of a file of questions holds, as questions; at least one."""
     read = []
     for number, question in enumerate(questions, 1):
         try:

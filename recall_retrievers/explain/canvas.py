@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TypedDict
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib import font_manager, rcParams
@@ -22,31 +22,19 @@ _CHINESE = (
 )  # fmt: skip
 
 
-class TextStyle(TypedDict):
-    """The settings with which matplotlib writes a text."""
-
-    parse_math: bool
-    family: list[str]
-
-
 @cache
 def _chinese() -> list[str]:
     installed = set(font_manager.get_font_names())
     return [name for name in _CHINESE if name in installed]
 
 
-def text_style() -> TextStyle:
+def text_style() -> dict[str, Any]:
     """No formulas between dollars, and Chinese if this machine has a font for it."""
     return {"parse_math": False, "family": [*rcParams["font.family"], *_chinese()]}
 
 
 def axes_of(height: float, ax: Axes | None) -> Axes:
-    """The axes to draw on.
-
-    Args:
-        height: The height of a new figure, in inches.
-        ax: The axes of the caller; None = those of a new figure.
-    """
+    """The axes to draw on: the caller's, or those of a new figure so many inches high."""
     if ax is None:
         _, ax = plt.subplots(figsize=(_WIDTH, height), layout="constrained")
     ax.spines[["top", "right", "left"]].set_visible(False)

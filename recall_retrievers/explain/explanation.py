@@ -16,9 +16,8 @@ from recall_retrievers.core.lazy_exports import lazy_exports
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.explain.html import as_html
-from recall_retrievers.explain.rows import EMPTY, left_out, remarks, rows, understood
+from recall_retrievers.explain.rows import EMPTY, day_of, left_out, remarks, rows, understood
 from recall_retrievers.text.words import printable
-from recall_retrievers.timeline.calendar_names import weekday_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,11 +133,7 @@ def plain_text(shown: RenderableType, width: int) -> str:
 
 
 def all_of(results: Sequence[T], kind: type[T]) -> Sequence[T]:
-    """Check the results that a user wants explained.
-
-    Raises:
-        TypeError: When they are not a list of this type.
-    """
+    """Check the results that a user wants explained: they must be a list of this type."""
     if not isinstance(results, Sequence) or not all(isinstance(each, kind) for each in results):
         raise TypeError(
             f"explain takes a list of {kind.__name__}, as a retriever returned it; "
@@ -160,11 +155,9 @@ def explain(memories: Sequence[Candidate | Memory]) -> Explanation:
 
 def _memory_cell(memory: Candidate, with_id: bool) -> Text:
     """The time, the id and the content, as `Text`: so a "[bold]" in a memory stays as it is."""
-    moment = memory.created_at
     cell = Text()
-    head = [] if moment is None else [f"{moment:%Y-%m-%d} {weekday_name(moment)}"]
-    head += [printable(memory.id)] if with_id else []
-    if head:
-        cell.append(f"{'  '.join(head)}\n", style="dim")
+    head = [day_of(memory), printable(memory.id) if with_id else ""]
+    if any(head):
+        cell.append(f"{'  '.join(filter(None, head))}\n", style="dim")
     shown = memory.content if len(memory.content) <= _LONGEST else f"{memory.content[:_LONGEST]}…"
     return cell.append(printable(shown))

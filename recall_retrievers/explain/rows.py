@@ -9,6 +9,7 @@ from math import isclose
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.recall import JOINED, OUTCOME
 from recall_retrievers.core.stage import stamped_ranges
+from recall_retrievers.timeline.calendar_names import weekday_name
 from recall_retrievers.timeline.wording import in_words
 
 EMPTY = "No memories to explain."
@@ -36,14 +37,7 @@ EVENT = COLOURS["type_ratio"]  # the events of a memory
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One step on the way to a score.
-
-    Attributes:
-        label: The step in words, such as "x 2 insight".
-        before: The score before the step; 0 before the first one.
-        after: The score after the step.
-        colour: The colour of its kind, in pictures.
-    """
+    """One step on the way to a score, in words, such as "x 2 insight"; before the first it is 0."""
 
     label: str
     before: float
@@ -99,12 +93,7 @@ def highest(ways: Sequence[Sequence[Row]]) -> float:
 
 
 def remarks(memory: Candidate) -> Iterator[str]:
-    """The remarks on a memory apart from its score: its origin, its copies, and failed stages.
-
-    Examples:
-        >>> list(remarks(Candidate(content="Tea.").scored(0.5, duplicates="a, b")))
-        ['2 duplicate(s) left out']
-    """
+    """The remarks on a memory apart from its score: its origin, its copies, and failed stages."""
     joined, duplicates, degraded = map(memory.noted, (JOINED, "duplicates", "degraded"))
     if joined is not None:
         yield f"of the {joined}: no memory yet"
@@ -115,16 +104,7 @@ def remarks(memory: Candidate) -> Iterator[str]:
 
 
 def understood(memories: Sequence[Candidate]) -> list[str]:
-    """A line for each time that the question names; none if it names no time.
-
-    Examples:
-        >>> from recall_retrievers.core.stage import stamped
-        >>> from recall_retrievers.timeline import Recurrence, TimeRange
-        >>> every_monday = Recurrence(frozenset({0}))
-        >>> mondays = TimeRange(None, None, "day", text="on Mondays", recurrence=every_monday)
-        >>> understood(stamped([Candidate(content="Tea.")], [mondays]))
-        ['"on Mondays" is understood as every Monday']
-    """
+    """A line for each time that the question names; none if it names no time."""
     ranges = stamped_ranges(memories)
     if ranges:
         return [in_words(each) for each in ranges]
@@ -134,18 +114,16 @@ def understood(memories: Sequence[Candidate]) -> list[str]:
 
 
 def left_out(memories: Sequence[Candidate]) -> str:
-    """How many candidates the stages left out, and why; empty if there are none.
+    """How many candidates the stages left out, and why; empty if there are none."""
+    steps = memories[0].steps if memories else ()
+    counts = ", ".join(step.about for step in steps if step.stage == OUTCOME and step.about)
+    return f"Left out: {counts}" if counts else ""
 
-    Examples:
-        >>> tea = Candidate(content="Tea.", steps=(Step(OUTCOME, about="3 duplicates"),))
-        >>> left_out([tea])
-        'Left out: 3 duplicates'
-    """
-    for memory in memories[:1]:
-        counts = [step.about for step in memory.steps if step.stage == OUTCOME and step.about]
-        if counts:
-            return f"Left out: {', '.join(counts)}"
-    return ""
+
+def day_of(memory: Candidate) -> str:
+    """The day on which a memory was recorded, with its weekday; empty if that is not known."""
+    moment = memory.created_at
+    return f"{moment:%Y-%m-%d} {weekday_name(moment)}" if moment else ""
 
 
 def _changes(step: Step) -> bool:

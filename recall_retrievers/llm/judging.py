@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from recall_retrievers.core.candidate import Candidate, Step
-from recall_retrievers.core.citation import identity
+from recall_retrievers.core.candidate import Candidate, Step, identity
 from recall_retrievers.core.errors import ModelError
 from recall_retrievers.core.stage import Flow, Prompt, Recall
 from recall_retrievers.llm.answers import Answer

@@ -15,15 +15,8 @@ def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candid
 
     This is maximal marginal relevance (Carbonell and Goldstein 1998). It chooses the candidates one
     by one. The next one has the highest ``mmr_lambda`` x relevance + (1 - ``mmr_lambda``) x (1 -
-    the likeness to the most similar candidate chosen before). The likeness is the cosine between
-    counts of words, 0 to 1.
-
-    Args:
-        memories: The candidates, with scores.
-        mmr_lambda: 1 = relevance alone, 0 = difference alone.
-
-    Returns:
-        The candidates in the order of choice. That value is their score, and ``mmr`` in the trace.
+    the likeness to the most similar candidate chosen before). That value is its score, and ``mmr``
+    in the trace. The likeness is the cosine between counts of words, 0 to 1.
 
     Examples:
         >>> texts = [("I like tea.", 1.0), ("I like tea!", 0.9), ("Tea is at four.", 0.8)]
@@ -44,26 +37,16 @@ def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candid
     while left:
         best = max(left, key=lambda place: (value(place), -place))
         left.remove(best)
-        chosen.append(_chosen(memories[best], value(best), mmr_lambda))
+        score, relevant = value(best), mmr_lambda * (memories[best].score or 0.0)
+        new, notes = score - relevant, {"mmr": score}
+        steps = (
+            Step("Retrieve", "times", mmr_lambda, relevant, about="as the share of relevance"),
+            Step("Retrieve", "add", new, score, about="for what is new", notes=notes),
+        )
+        chosen.append(memories[best].after(score, *steps))
         for place in left:
             nearest[place] = max(nearest[place], _cosine(counts[place], counts[best]))
     return chosen
-
-
-def _chosen(memory: Candidate, value: float, mmr_lambda: float) -> Candidate:
-    relevant = mmr_lambda * (memory.score or 0.0)
-    return memory.after(
-        value,
-        Step("Retrieve", "times", mmr_lambda, relevant, about="as the share of relevance"),
-        Step(
-            "Retrieve",
-            "add",
-            value - relevant,
-            value,
-            about="for what is new",
-            notes={"mmr": value},
-        ),
-    )
 
 
 def _cosine(one: Counter[str], other: Counter[str]) -> float:

@@ -20,11 +20,7 @@ from recall_retrievers.core.pool import Arm, Facts, Keys, Pool, Scores, keys_of
 Fusion = Literal["scores", "ranks"]
 
 _TOKENS = "token_similarity"
-_SUMMANDS = {
-    "similarity": "by_meaning",
-    "nearness": "by_meaning",
-    _TOKENS: "by_tokens",
-}
+_SUMMANDS = {"similarity": "by_meaning", "nearness": "by_meaning", _TOKENS: "by_tokens"}
 _ABOUT = {
     "by_meaning": "by meaning",
     "by_tokens": "by the meaning of its words",
@@ -60,27 +56,8 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     - The result has the best ``limit`` candidates of the widest arms, and the best ``limit`` of
       every narrower pair of arms.
 
-    The summands are steps in the trace.
-
-    Args:
-        semantic: The hits by meaning; the widest search first.
-        keyword: The hits by words.
-        limit: The limit of every arm, and of every pair of arms of one width.
-        weight: The share of meaning, 0 to 1.
-        token_weight: The share of single words in the share of meaning, 0 to 1.
-        similarity_floor: The similarity of texts that have nothing to do with each other.
-        by: "scores" as above. "ranks" takes 61 / (60 + rank) in place of both quotients, for scores
-            that cannot be compared (reciprocal rank fusion).
-
-    Examples:
-        >>> from recall_retrievers.core.candidate import Candidate, Hit
-        >>> from recall_retrievers.core.pool import arms_of
-        >>> tea = Candidate(content="Tea at four.", id="1")
-        >>> cup = Candidate(content="A cup of tea.", id="2")
-        >>> semantic, keyword = arms_of([[Hit(tea, 0.8)], [Hit(cup, 3.0)]])
-        >>> fused = fuse_arms([semantic], [keyword], limit=10)
-        >>> [(each.content, each.score) for each in fused]
-        [('Tea at four.', 0.6), ('A cup of tea.', 0.4)]
+    The widest arms come first. The summands are steps in the trace. By "ranks", 61 / (60 + rank)
+    takes the place of both quotients, for scores that cannot be compared (reciprocal rank fusion).
     """
     facts, measures = _measured(semantic, keyword)
     # Scores on an unknown scale are a nearness, not a similarity.
@@ -92,7 +69,9 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
         # A nearness has another scale, so its floor is not known.
         floor = similarity_floor if name == "similarity" else 0.0
         shown = _filled(similar, len(facts), _last(semantic, limit))
-        meaning = _of_the_best(_above(shown, floor))
+        if shown.max(initial=0.0) > floor > 0:
+            shown = np.maximum(shown - floor, 0.0)
+        meaning = _of_the_best(shown)
         wording = _of_the_best(_filled(worded, len(facts), _last(keyword, limit)))
         tokens = measures.get(_TOKENS)
     else:
@@ -106,18 +85,15 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     weighed = {name: share * _with_replies(each, replies) for name, each in summands.items()}
     weighed["by_words"] = (1 - share) * wording
     several = max(len(semantic), len(keyword)) > 1
-    pairs = zip_longest(semantic, keyword, fillvalue=None)
-    widths = (
-        [keys_of([arm for arm in pair if arm is not None]) for pair in pairs] if several else []
-    )
+    pairs = zip_longest(semantic, keyword) if several else ()
+    widths = [keys_of([arm for arm in pair if arm is not None]) for pair in pairs]
     return _fused(facts, weighed, measures, widths, limit)
 
 
 def by_similarity(arms: Sequence[Arm]) -> Pool:
     """The hits of a search by meaning as candidates; their similarities are their scores.
 
-    Args:
-        arms: The hits by meaning. Of a memory that several have, the last hit counts.
+    Of a memory in several arms, the last hit counts.
     """
     facts, measures = _measured([*reversed(arms)], [])
     name = "nearness" if "nearness" in measures else "similarity"
@@ -126,16 +102,7 @@ def by_similarity(arms: Sequence[Arm]) -> Pool:
 
 
 def unmeasured(arms: Sequence[Arm]) -> int:
-    """How many memories lack a measure of their words that many others have; 0 = it counts.
-
-    Examples:
-        >>> from recall_retrievers.core.candidate import Candidate, Hit
-        >>> from recall_retrievers.core.pool import arms_of
-        >>> tea, cup = Candidate(content="Tea.", id="1"), Candidate(content="A cup.", id="2")
-        >>> measured = Hit(tea, 0.8, {"similarity": 0.8, "token_similarity": 0.7})
-        >>> unmeasured(arms_of([[measured]])), unmeasured(arms_of([[measured, Hit(cup, 0.5)]]))
-        (0, 1)
-    """
+    """How many memories lack a measure of their words that many others have; 0 = it counts."""
     known = [arm.keys[~np.isnan(arm.measures[_TOKENS])] for arm in arms if _TOKENS in arm.measures]
     measured = len(np.unique(np.concatenate(known))) if known else 0
     number = len(keys_of(arms))
@@ -199,13 +166,8 @@ def _fused(
 ) -> Pool:
     """The best candidates of each width, with a step for each summand of their score.
 
-    Args:
-        facts: The memories, by id: of those with equal scores the first ones are taken.
-        summands: The summands of their scores, by name.
-        measures: The measurements from which these were made.
-        widths: The memories in the widest arms, and in every narrower pair of arms; empty = there
-            is one pair.
-        limit: How many candidates of each.
+    Of memories with equal scores the first ones are taken: they are sorted by id. A width is the
+    memories in a pair of arms, the widest first; there is none where there is one pair.
     """
     sums = dict(zip(summands, np.cumsum([*summands.values()], axis=0), strict=True))
     scores = [*sums.values()][-1]
@@ -250,10 +212,6 @@ def _filled(scores: Scores | None, number: int, missing: float) -> Scores:
     return np.zeros(number) if scores is None else np.where(np.isnan(scores), missing, scores)
 
 
-def _above(scores: Scores, floor: float) -> Scores:
-    return np.maximum(scores - floor, 0.0) if scores.max(initial=0.0) > floor > 0 else scores
-
-
 def _of_the_best(scores: Scores) -> Scores:
     best = scores.max(initial=0.0)
     return scores / best if best > 0 else np.zeros(len(scores))
@@ -268,10 +226,5 @@ def _by_rank(scores: Scores | None, number: int) -> Scores:
 
 
 def rank_score(rank: int) -> float:
-    """The score of a rank: 1 for the first, and slowly less for the next ones.
-
-    Examples:
-        >>> rank_score(1), rank_score(62)
-        (1.0, 0.5)
-    """
+    """The score of a rank: 1 for the first, and slowly less for the next ones."""
     return (_RANK_OFFSET + 1) / (_RANK_OFFSET + rank)

@@ -39,17 +39,7 @@ def near_duplicates(wordings: Sequence[Wording], threshold: float) -> list[int]:
 
     Two texts repeat each other if they share at least ``threshold`` of their words, in order, and
     have the same numbers, names (words in capitals) and negations: "It takes 250 ms now" does
-    not repeat "It takes 800 ms now".
-
-    Args:
-        wordings: The texts.
-        threshold: The share of common words, above 0 and up to 1; 1 = all words. Case, punctuation
-            and white space do not count.
-
-    Examples:
-        >>> texts = ["We moved to Elm Street.", "I like tea.", "we moved to Elm Street"]
-        >>> near_duplicates([Wording(text) for text in texts], 0.95)
-        [0, 1, 0]
+    not repeat "It takes 800 ms now". Case, punctuation and white space do not count.
     """
     words = [wording.words for wording in wordings]
     firsts = list(range(len(words)))
@@ -132,18 +122,6 @@ def copies(facts: Facts, threshold: float) -> list[list[int]]:
     """The places of memories that say nearly the same, in groups, in the order of the input.
 
     The words of two people are never copies: "I eat no meat" by Ann and by Bob are two facts.
-
-    Args:
-        facts: The memories.
-        threshold: The share of common words, in order, from which two memories are copies; see
-            `near_duplicates`.
-
-    Examples:
-        >>> from recall_retrievers.core.pool import facts_of
-        >>> memories = [Candidate(content="I like tea."), Candidate(content="Coffee?"),
-        ...             Candidate(content="i like tea")]
-        >>> copies(facts_of(memories), 0.95)
-        [[0, 2], [1]]
     """
     firsts = [*range(len(facts))]
     alike = _may_be_copies(facts, threshold)
@@ -181,28 +159,17 @@ def _may_be_copies(facts: Facts, threshold: float) -> Sequence[int]:
 
 
 def distinct(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The memories in order, without repeated texts; the first one of a text stays.
-
-    Examples:
-        >>> memories = [Candidate(content="Tea.", id="a"), Candidate(content=" Tea.", id="b")]
-        >>> [memory.id for memory in distinct(memories)]
-        ['a']
-    """
-    firsts = {memory.content.strip(): memory for memory in reversed(memories)}
-    return tuple(each for each in memories if firsts[each.content.strip()] is each)
+    """The memories in order, without repeated texts; the first one of a text stays."""
+    firsts: dict[str, Candidate] = {}
+    for memory in memories:
+        firsts.setdefault(memory.content.strip(), memory)
+    return tuple(firsts.values())
 
 
 def for_all(
     scores: Sequence[float | None], score: float | None, others: Sequence[str], stage: str
 ) -> Step:
-    """The step of the candidate that stays of a group of copies: the best score, and the others.
-
-    Args:
-        scores: The scores of all copies.
-        score: The score of the one that stays.
-        others: The ids of the others.
-        stage: The stage that chooses.
-    """
+    """The step of the candidate that stays of a group of copies: the best score, and the others."""
     best = max([each for each in scores if each is not None], default=None)
     notes = {"duplicates": ", ".join(others)}
     if best is None or best == score:

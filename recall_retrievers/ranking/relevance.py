@@ -15,11 +15,6 @@ def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
     """For each candidate, the first step of a stage if no other stage has scored it since.
 
     A stage that finds its own mark leaves the score as it is. So a second run changes nothing.
-
-    Examples:
-        >>> once = Candidate(content="Tea.").scored(0.8, by="TimeDecay")
-        >>> own_marks([once], "TimeDecay") == [once.steps[0]], own_marks([once], "FuseRerank")
-        (True, [None])
     """
     marks: list[Step | None] = []
     for memory in memories:
@@ -37,17 +32,11 @@ def relevances(scores: Sequence[float | None], marks: Sequence[Step | None] = ()
     """The relevance of each candidate before a stage weighs it, 0 to 1.
 
     Scores on a larger scale are divided by the best one. A candidate without a finite score gets
-    one from its place. A candidate that the stage has already weighed has the relevance of then.
-
-    Args:
-        scores: The scores of the candidates, best first.
-        marks: See `own_marks`; empty = the stage has weighed none of them.
+    one from its place. A candidate with a mark (`own_marks`) has the relevance of then.
 
     Examples:
-        >>> relevances([4.0, 1.0])
-        [1.0, 0.25]
-        >>> relevances([None, None])
-        [1.0, 0.5]
+        >>> relevances([4.0, 1.0]), relevances([None, None])
+        ([1.0, 0.25], [1.0, 0.5])
     """
     before = [*scores]
     for place, mark in enumerate(marks):
@@ -63,13 +52,7 @@ def relevances(scores: Sequence[float | None], marks: Sequence[Step | None] = ()
 def reweighed(
     memories: Sequence[Candidate], stage: str, weigh: Callable[[Candidate, float], Candidate]
 ) -> tuple[Candidate, ...]:
-    """The memories with a new score each, best first. What the stage has weighed already stays.
-
-    Args:
-        memories: The candidates.
-        stage: The stage.
-        weigh: Makes a candidate with the new score, of a candidate and its relevance.
-    """
+    """The memories weighed by their relevance, best first. What the stage has weighed stays."""
     marks = own_marks(memories, stage)
     worths = relevances([memory.score for memory in memories], marks)
     pairs = zip(memories, worths, marks, strict=True)
@@ -82,12 +65,7 @@ def by_score(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 def start(score: float | None, relevance: float, stage: str) -> Step:
-    """The first step of a stage that weighs candidates: from the score to the relevance.
-
-    Examples:
-        >>> start(4.0, 0.5, "FuseRerank").label
-        '/ 8 so that the best has 1'
-    """
+    """The first step of a stage that weighs candidates: from the score to the relevance."""
     notes = {"relevance": relevance}
     if score == relevance:
         return Step(stage, after=relevance, notes=notes)
@@ -110,23 +88,6 @@ def session_ratios(
 
     A turn gains a share of the worth of the best other turn. A candidate that a model has judged
     neither gains nor gives: the model has read the text itself.
-
-    Args:
-        facts: The candidates.
-        worth: The worth of every candidate by itself, not below 0.
-        share: The share of the best other turn's worth that is added.
-        judged: The places of candidates that a model has judged.
-
-    Examples:
-        >>> from dataclasses import replace
-        >>> from recall_retrievers.core.candidate import Candidate
-        >>> from recall_retrievers.core.pool import facts_of
-        >>> noon = datetime.fromisoformat("2024-03-05T12:00:00Z")
-        >>> times = [noon, noon + timedelta(minutes=5), noon + timedelta(days=1)]
-        >>> turn = Candidate(content="Tea.", memory_type="conversation", turn_before="1")
-        >>> turns = [replace(turn, created_at=moment) for moment in times]
-        >>> session_ratios(facts_of(turns), [0.8, 0.4, 0.4], 0.25)
-        [1.125, 1.5, 1.0]
     """
     ratios = [1.0] * len(facts)
     if not any(facts.turns_before):  # none answers another
@@ -143,19 +104,6 @@ def spread_ratios(facts: Facts, worth: Sequence[float]) -> list[float]:
     """The factor of each memory so that those of different hours come first.
 
     The best memory between two pauses has 1, the second 1/2, the third 1/3.
-
-    Args:
-        facts: The candidates.
-        worth: The worth of every candidate by itself.
-
-    Examples:
-        >>> from recall_retrievers.core.candidate import Candidate
-        >>> from recall_retrievers.core.pool import facts_of
-        >>> noon = datetime.fromisoformat("2024-03-05T12:00:00Z")
-        >>> notes = [Candidate(content="Tea.", created_at=noon + timedelta(hours=hours))
-        ...          for hours in (0, 0.5, 3)]
-        >>> spread_ratios(facts_of(notes), [0.8, 0.9, 0.4])
-        [0.5, 1.0, 1.0]
     """
     ratios = [1.0] * len(facts)
     dated = [(moment, place) for place, moment in enumerate(facts.created) if moment is not None]

@@ -31,13 +31,7 @@ TimeRatio = tuple[float, dict[str, Note]]
 
 
 def of_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> list[int]:
-    """The places of the memories that answer a question for nothing but a time; else none.
-
-    Args:
-        facts: The candidates.
-        query: The question.
-        ranges: The times that it names.
-    """
+    """The places of the memories that answer a question for nothing but a time; else none."""
     spans = [each.span for each in ranges if each.span]
     if not spans or not asks_for_time_alone(query.text, spans, {*facts.authors}):
         return []
@@ -51,17 +45,12 @@ def time_ratios(
     ranges: Sequence[TimeRange],
     ratio: float,
 ) -> list[TimeRatio]:
-    """The factor of each memory for the times that the question names.
+    """The factor of each memory for the times that the question names, best first.
 
-    Args:
-        facts: The candidates.
-        relevance: For each candidate, how well it answers.
-        query: The question.
-        ranges: The times that it names, best first.
-        ratio: The factor of a memory from a time that is trusted wholly.
+    The ratio is the factor of a memory from a time that is trusted wholly.
     """
     matches = facts.matches(ranges)
-    dates = [is_date(each, query.reference_time) for each in ranges]
+    dates = [_is_date(each, query.reference_time) for each in ranges]
     trust = time_trust(matches, relevance, dates)
     highest = [ratio**_DATE if date else ratio for date in dates]
     found: list[TimeRatio] = []
@@ -86,17 +75,7 @@ def time_trust(
     relevance: Sequence[float],
     dates: Sequence[bool],
 ) -> list[float]:
-    """The trust in each time that a question names, 0 to 1.
-
-    Args:
-        matches: For each candidate, whether it lies in each of the times.
-        relevance: For each candidate, how well it answers.
-        dates: For each of the times, whether it is a date; see `is_date`.
-
-    Examples:
-        >>> time_trust([["recorded"], [None]], [0.5, 1.0], [False])
-        [0.125]
-    """
+    """The trust in each time that a question names, 0 to 1, from the matches of each candidate."""
     best = max(relevance, default=0.0) or 1.0
     order = sorted(range(len(relevance)), key=[-value for value in relevance].__getitem__)
     trust = []
@@ -111,13 +90,13 @@ def time_trust(
     return trust
 
 
-def is_date(named: TimeRange, reference_time: datetime) -> bool:
+def _is_date(named: TimeRange, reference_time: datetime) -> bool:
     """Whether words name the same time whenever they are said, or the same day of a year.
 
     Examples:
         >>> now = datetime.fromisoformat("2024-06-12T15:30:00+00:00")
         >>> texts = ("on 26 April", "in May 2023", "yesterday", "in May", "in early May")
-        >>> [is_date(named, now) for text in texts for named in extract_time(text, now)]
+        >>> [_is_date(named, now) for text in texts for named in extract_time(text, now)]
         [True, True, False, False, False]
     """
     if named.start is None or not named.text:
@@ -145,15 +124,8 @@ def order_ratios(
 ) -> list[float]:
     """The factors that put the memories that fit in the order, before all others.
 
-    Args:
-        facts: The candidates.
-        worth: For each candidate, how well it fits the question and its time.
-        scores: Their scores.
-        order: The order.
-        listed: The places of candidates that were listed, not searched for: they all fit.
-
-    Returns:
-        The factor of each candidate. A candidate that does not fit, or has no time, has 1.
+    Candidates that were listed, not searched for, all fit. One that does not fit, or has no time,
+    has the factor 1.
     """
     ratios = [1.0] * len(facts)
     best, top = max(worth, default=0.0), max(scores, default=0.0)

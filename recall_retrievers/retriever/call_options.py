@@ -26,12 +26,9 @@ TimeMode = Literal["prefer", "require", "ignore"]
 OTHER_NAMES = {
     "search_kwargs": "k, filter and threshold_score are arguments of their own here",
     "search_type": "here it is method='hybrid', 'semantic' or 'keyword'; for 'mmr' set mmr_lambda",
-    "score_threshold": "here it is threshold_score",
-    "similarity_cutoff": "here it is threshold_score",
-    "similarity_top_k": "here it is k",
-    "top_k": "here it is k",
-    "filters": "here it is filter",
-    "where": "here it is filter",
+    **dict.fromkeys(("score_threshold", "similarity_cutoff"), "here it is threshold_score"),
+    **dict.fromkeys(("similarity_top_k", "top_k"), "here it is k"),
+    **dict.fromkeys(("filters", "where"), "here it is filter"),
     **{name: f"here it is scope={{{name!r}: ...}}" for name in Scope.model_fields},
 }
 """Names of other libraries, and what to write here."""
@@ -58,11 +55,7 @@ class CallOptions(TypedDict, total=False):
 
 
 def combine_options(around: CallOptions, call: CallOptions) -> CallOptions:
-    """The settings of a call over the settings around it; of two scopes both hold.
-
-    Raises:
-        ScopeError: When the two scopes contradict each other.
-    """
+    """The settings of a call over the settings around it; of two scopes both hold."""
     both: CallOptions = {**around, **call}
     if "scope" in around and "scope" in call:
         wide, narrow = (Scope.model_validate(each["scope"]) for each in (around, call))
@@ -110,11 +103,7 @@ class RecallOptions(Timed, SearchMethod):
     def bounds(
         self, moment: datetime, calendar: Callable[[], ExtractTime]
     ) -> tuple[TimeRange, ...]:
-        """The time range of the call, if it has one; words are read with the calendar's settings.
-
-        Raises:
-            QueryError: When its words name no time.
-        """
+        """The time range of the call, if it has one; words are read with the stage's settings."""
         if self.time_range is None or isinstance(self.time_range, TimeRange):
             return (self.time_range,) if self.time_range else ()
         if isinstance(self.time_range, str):

@@ -46,13 +46,12 @@ _log = logging.getLogger(__name__)
 # Names of other libraries, and what to write here.
 _OF_A_RETRIEVER = {
     **OTHER_NAMES,
-    "vectorstore": "here it is store",
-    "vector_store": "here it is store",
-    "index": "here it is store",
+    **dict.fromkeys(("vectorstore", "vector_store", "index"), "here it is store"),
     "lambda_mult": "here it is mmr_lambda",
     "alpha": "here it is semantic_weight",
-    "embedding": "it belongs to the store: RecallStore(path, embedding=...)",
-    "embed_model": "it belongs to the store: RecallStore(path, embedding=...)",
+    **dict.fromkeys(
+        ("embedding", "embed_model"), "it belongs to the store: RecallStore(path, embedding=...)"
+    ),
     "llm": "stages that use a model take it, as in "
     "stages=[ExtractTime(), SemanticRank(llm=...), FuseRerank()]",
 }
@@ -181,19 +180,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         return bool(self.stages) and isinstance(self.stages[-1], RewriteMemory)
 
     def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
-        """The steps that answer a question; `run` or `arun` drives them.
-
-        Args:
-            asked: The question, or a mapping that holds it under ``recall_key``, and may hold
-                ``messages``.
-            now: What the clock says; used where no timestamp is set.
-            given: The settings of this call.
-
-        Raises:
-            QueryError: When there is no question, and neither a time range nor a filter.
-            ScopeError: When the call asks for memories outside the retriever's scope, or names less
-                than is required.
-        """
+        """The steps that answer a question, or a mapping that has it under ``recall_key``."""
         if isinstance(asked, Mapping) and "messages" in asked:
             given = {"messages": asked["messages"], **given}
         call = self.for_call(given)
@@ -213,11 +200,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         return recall
 
     def recall_without_model(self, question: str, **options: Unpack[CallOptions]) -> Recall:
-        """Answer a question with stages that ask no model, and return all that was understood.
-
-        Raises:
-            RecallError: When a stage asks a model: only a framework's retriever has one.
-        """
+        """Answer a question with stages that ask no model, and return all that was understood."""
         return completed(self.recalled(question, options, World))
 
     async def recalled(
@@ -235,11 +218,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         return await arun(steps, world(self.scoped(options)))
 
     def scoped(self, options: CallOptions) -> NarrowedStore:
-        """The store within the scope of a call: its steps find, read and write only there.
-
-        Args:
-            options: The settings of the call; empty if the retriever itself stores something.
-        """
+        """The store within the scope of a call: its steps find, read and write only there."""
         call = options.get("scope")
         scope = self.scope if call is None else self.scope.narrow(Scope.model_validate(call))
         return NarrowedStore(self.store, scope, self._required)
@@ -283,7 +262,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         share = meaning_share(text, model, embeds_words=embeds_words)
         by_model = {
             "semantic_weight": share,
-            "token_weight": self.token_weight if share >= KNOWN else 0.0,
+            "token_weight": self.token_weight if share >= _KNOWN else 0.0,
             "similarity_floor": similarity_floor(model),
         }
         settings = {name: getattr(self, name) for name in SearchSettings.model_fields}
@@ -328,14 +307,10 @@ def _retrieve(**settings: Any) -> Retrieve:
     return Retrieve(**settings)
 
 
-KNOWN, UNKNOWN = 0.6, 0.4
-"""The share of meaning where the model knows the script of a question, and where it does not.
-
-Measured on nine English sets and three Chinese ones, with all-MiniLM-L6-v2. In Chinese it still
-sees common characters, so it is not worthless.
-"""
-
-_WITH_WORDS = 0.65  # where single words are compared by meaning, too; measured on the same sets
+# The share of meaning where the model knows the script of a question, where it does not, and where
+# single words are compared by meaning, too. Measured on nine English sets and three Chinese ones,
+# with all-MiniLM-L6-v2. In Chinese it still sees common characters, so it is not worthless.
+_KNOWN, _UNKNOWN, _WITH_WORDS = 0.6, 0.4, 0.65
 
 # Models for English alone say so in their name, or are known for it.
 _ENGLISH = re.compile(
@@ -350,11 +325,6 @@ _LAST_LATIN = "\u024f"
 def meaning_share(text: str, embedding_model: str, *, embeds_words: bool = False) -> float:
     """The share of meaning for a question; less if an English model meets another script.
 
-    Args:
-        text: The question.
-        embedding_model: The name of the model that made the vectors; empty = it is not known.
-        embeds_words: Whether the model has vectors of single words.
-
     Examples:
         >>> meaning_share("Where is tea?", "all-MiniLM-L6-v2", embeds_words=True)
         0.65
@@ -367,16 +337,13 @@ def meaning_share(text: str, embedding_model: str, *, embeds_words: bool = False
     """
     letters = [letter > _LAST_LATIN for letter in text if letter.isalpha()]
     if not any(letters) or not _ENGLISH.search(embedding_model):
-        return _WITH_WORDS if embeds_words else KNOWN
+        return _WITH_WORDS if embeds_words else _KNOWN
     # Rounded, so that few settings of a search are kept.
-    return round(KNOWN - (KNOWN - UNKNOWN) * sum(letters) / len(letters), 1)
+    return round(_KNOWN - (_KNOWN - _UNKNOWN) * sum(letters) / len(letters), 1)
 
 
 def similarity_floor(embedding_model: str) -> float:
     """The similarity that texts have under a model though they have nothing in common; often 0.
-
-    Args:
-        embedding_model: The name of the model that made the vectors; empty = it is not known.
 
     Examples:
         >>> similarity_floor("all-MiniLM-L6-v2"), similarity_floor("intfloat/multilingual-e5-base")

@@ -42,7 +42,7 @@ def default_stages() -> list[Stage]:
     return [ExtractTime(), FuseRerank()]
 
 
-# -- the ready-made flows; ``face`` is the module with a framework's classes of the stages ---------
+# The ready-made flows; ``face`` is the module with a framework's classes of the stages.
 
 TASKS: Filter = {"memory_type": "task"}
 """The filter of the task flows, unless another one is set."""
@@ -66,24 +66,19 @@ def simple_task_stages(face: ModuleType) -> list[Stage]:
     return [face.BuildQuery(), face.MergeMemory()]
 
 
-# -- the stages of a retriever --------------------------------------------------------------------
-
-
 def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Stage]:
-    """The stages, with each replacement in the place of the stage of its class.
+    """The stages, with each replacement in the place of the one stage of its class.
 
     A replacement without a model uses the model of the stage that it replaces.
-
-    Raises:
-        ValueError: When there is no stage of that class, or more than one.
-
-    Examples:
-        >>> replaced(default_stages(), [FuseRerank(fuse_time_ratio=3)])[1].fuse_time_ratio
-        3.0
     """
     replaced = list(stages)
     for new in replacements:
-        places = [place for place, old in enumerate(replaced) if _same_class(new, old)]
+        # The default stages are those without a framework; a face's and a user's are made of them.
+        places = [
+            place
+            for place, old in enumerate(replaced)
+            if isinstance(new, type(old)) or isinstance(old, type(new))
+        ]
         if len(places) != 1:
             raise ValueError(
                 f"there must be one {new.stage_name} among the stages to replace, and there are "
@@ -91,7 +86,9 @@ def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Sta
                 "whole list: stages=[...]"
             )
         [place] = places
-        replaced[place] = _with_model(new, replaced[place])
+        model = getattr(replaced[place], "llm", None)
+        takes_it = model is not None and getattr(new, "llm", None) is None
+        replaced[place] = new.model_copy(update={"llm": model}) if takes_it else new
     return replaced
 
 
@@ -101,24 +98,8 @@ def fuses_unread_time(stages: Sequence[Stage]) -> bool:
     return fuses and not any(isinstance(each, ExtractTime) for each in stages)
 
 
-def _same_class(one: Stage, other: Stage) -> bool:
-    # The default stages are those without a framework; a face's and a user's are made of them.
-    return isinstance(one, type(other)) or isinstance(other, type(one))
-
-
-def _with_model(new: Stage, old: Stage) -> Stage:
-    model = getattr(old, "llm", None)
-    if model is None or getattr(new, "llm", None) is not None:
-        return new
-    return new.model_copy(update={"llm": model})
-
-
 class TakesStages(Settings):
-    """Settings with ``stages``, among which pieces of the framework may stand.
-
-    Attributes:
-        piece: The base of the framework's pieces; None where there is no framework.
-    """
+    """Settings with ``stages``, among which pieces of the framework may stand: of this base."""
 
     piece: ClassVar[type | None] = None
 

@@ -12,8 +12,8 @@ from pydantic import Field, field_validator
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import SettingsError
-from recall_retrievers.core.memory import AwareTime, Memory, MetadataValue
-from recall_retrievers.core.query import Filter, TimeInput
+from recall_retrievers.core.memory import Memory, MetadataValue
+from recall_retrievers.core.query import AwareTime, Filter, TimeInput
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Settings, Share

@@ -60,17 +60,11 @@ _OLDEST: Final = (
 
 @dataclass(frozen=True, slots=True)
 class AskedOrder:
-    """The order in which a question wants its memories, by recorded time.
+    """The order in which a question wants its memories, by recorded time."""
 
-    Attributes:
-        newest: Whether the newest comes first; else the oldest.
-        count: How many it asks for; None = it names no number.
-        span: Where its words stand in the question.
-    """
-
-    newest: bool
-    count: int | None
-    span: tuple[int, int]
+    newest: bool  # else the oldest come first
+    count: int | None  # None = it names no number
+    span: tuple[int, int]  # where its words stand in the question
 
     @property
     def name(self) -> str:
@@ -81,9 +75,7 @@ class AskedOrder:
 def asked_order(text: str, taken: Iterable[tuple[int, int]] = ()) -> AskedOrder | None:
     """The order that a question asks for; None if it asks for none.
 
-    Args:
-        text: The question.
-        taken: The places of its words of time: "the last three days" is a time.
+    A place that is taken has words of time: "the last three days" is a time.
 
     Examples:
         >>> asked_order("the latest three about the dentist")
@@ -156,10 +148,8 @@ def asks_for_time_alone(
 ) -> bool:
     """Whether nothing is left of a question but its time, its people, and the words of asking.
 
-    Args:
-        text: The question.
-        spans: The places of its words of time.
-        names: The names of people that say nothing about a topic: the authors of memories.
+    The spans are the places of its words of time. The names are those of authors: they say nothing
+    about a topic.
 
     Examples:
         >>> asks_for_time_alone("What did I do last Tuesday?", [(14, 26)])
@@ -221,12 +211,7 @@ _ASKS_THE_ASSISTANT = re.compile(
 
 
 def person(author: str) -> str:
-    """The name of an author; empty for a role of a chat.
-
-    Examples:
-        >>> person("Ann Lee"), person("assistant")
-        ('Ann Lee', '')
-    """
+    """The name of an author; empty for a role of a chat."""
     return "" if author.lower() in _ROLES else author
 
 
@@ -247,7 +232,12 @@ def asks_about(text: str, author: str) -> bool:
     if _CJK.search(name):  # written without spaces, so there are no words to compare
         return name in text
     words = set(_PART_OF_A_NAME.findall(text))
-    return any(_is_among(part, words) for part in _PART_OF_A_NAME.findall(name) if len(part) > 1)
+    lower = {word.lower() for word in words}
+    return any(
+        part.capitalize() in words if part.lower() in _CAPITALS_ONLY else part.lower() in lower
+        for part in _PART_OF_A_NAME.findall(name)
+        if len(part) > 1
+    )
 
 
 def asks_the_assistant(text: str) -> bool:
@@ -264,9 +254,3 @@ def asks_the_assistant(text: str) -> bool:
         False
     """
     return _ASKS_THE_ASSISTANT.search(text) is not None
-
-
-def _is_among(part: str, words: set[str]) -> bool:
-    if part.lower() in _CAPITALS_ONLY:
-        return part.capitalize() in words
-    return part.lower() in {word.lower() for word in words}

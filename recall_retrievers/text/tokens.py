@@ -90,12 +90,7 @@ def estimate_tokens(text: str) -> int:
 
 @cache
 def token_counter() -> Counter:
-    """The default counter: that of tiktoken if its file is here, or else the estimate.
-
-    Examples:
-        >>> token_counter()("The dentist moved.") in range(3, 7)
-        True
-    """
+    """The default counter: that of tiktoken if its file is here, or else the estimate."""
     for encoding in _ENCODINGS:
         for folder in _folders():
             file = folder / encoding.file
@@ -148,9 +143,8 @@ def cut(text: str, budget: int, count: Counter) -> str:
 
 def _folders() -> list[Path]:
     """The folders with files of tiktoken: its cache, by its own rule, and llama-index-core."""
-    named = [os.environ[name] for name in _CACHE_VARIABLES if name in os.environ]
-    default = str(Path(tempfile.gettempdir()) / "data-gym-cache")
-    [cache_folder] = named[:1] or [default]
+    named = (os.environ[name] for name in _CACHE_VARIABLES if name in os.environ)
+    cache_folder = next(named, str(Path(tempfile.gettempdir()) / "data-gym-cache"))
     folders = [Path(cache_folder)] if cache_folder else []  # an empty name switches the cache off
     # Only looked up: an import would take seconds.
     framework = find_spec("llama_index")

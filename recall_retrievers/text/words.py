@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache
+from functools import cache, cached_property
 from sys import intern
 from typing import Final, Literal
 from zlib import crc32
@@ -21,19 +21,14 @@ from zlib import crc32
 import Stemmer
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-"""The Chinese and Japanese characters, for the brackets of a pattern.
+"""The Chinese and Japanese characters, for the brackets of a pattern: each counts as a word."""
 
-These scripts have no spaces between words, so a character counts as a word.
-"""
-
+# Marks that turn the reading direction, halves of characters, and control characters except tab and
+# new line.
 INVISIBLE = (
     r"\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\x00-\x08\x0b-\x1f\x7f-\x9f"
 )
-"""Characters that no text needs, for the brackets of a pattern.
-
-Marks that turn the reading direction, halves of characters, and control characters except tab and
-new line.
-"""
+"""Characters that no text needs, for the brackets of a pattern."""
 
 STEERING = re.compile(rf"[{INVISIBLE}\u2028\u2029]")
 """Characters not for a terminal: it obeys some of them, and ends a line at others."""
@@ -49,7 +44,7 @@ _SPACED = bytes(
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text as they stand, in order; `stems.words` gives the words for a search.
+    """The words of a text as they stand, in order; `words` gives the words for a search.
 
     Examples:
         >>> split_words("Don't eat 年糕!")
@@ -148,15 +143,6 @@ def language_of(words: Iterable[str]) -> Language:
     It is another one if more of the words are small words of that language than of English, and one
     of them is of that language alone. Without such a word they must be two at least, and three
     times as many. A word with a letter of the language counts like a small one. Each counts once.
-
-    Args:
-        words: The words in lower case.
-
-    Examples:
-        >>> language_of("wo hat der arzt die füllung gemacht".split())
-        'german'
-        >>> language_of("we saw die hard in los angeles".split())
-        'english'
     """
     found = set(words)
     small = found & _ANY_OTHER
@@ -205,14 +191,7 @@ def words(text: str) -> list[str]:
 
 
 def indexed_words(text: str) -> list[str]:
-    """The words by which a text is found, as `words` in the language of the text.
-
-    Examples:
-        >>> indexed_words("Ich habe zwei graue Katzen.")
-        ['zwei', 'grau', 'katz']
-        >>> indexed_words("The dentists")
-        ['dentist']
-    """
+    """The words by which a text is found, as `words` in the language of the text."""
     found = _WORD.findall(text.lower())
     return _stemmed(found, language_of(found), plain=text.isascii())
 
@@ -268,42 +247,23 @@ def _stemmer(language: Language) -> Stemmer.Stemmer:
     return Stemmer.Stemmer(language)
 
 
-ENDS = 500
-"""Characters at the beginning and at the end of a long text; what lies between is left out."""
-
-PROFILE = 16
-"""How many numbers a profile has."""
-
-MOST_IN_PROFILE = 255
-"""The highest of them."""
-
+ENDS = 500  # characters at either end of a long text; what lies between is left out
+PROFILE = 16  # numbers in a profile
+MOST_IN_PROFILE = 255  # the highest of them
 _FEW = 8  # words
 _LONGEST_SHORT = 200  # characters: longer texts need not be split
 
 
 class Wording:
-    """A text as the words by which it is compared with others.
-
-    Args:
-        text: The text.
-
-    Examples:
-        >>> Wording("Tea, at FOUR.").words
-        ('tea', 'at', 'four')
-    """
-
-    __slots__ = ("_words", "text")
+    """A text as the words by which it is compared with others."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._words: tuple[str, ...] | None = None
 
-    @property
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """Its words in lower case, in order; of a long text those of both ends."""
-        if self._words is None:
-            self._words = tuple(map(intern, split_words(ends(self.text).lower())))
-        return self._words
+        return tuple(map(intern, split_words(ends(self.text).lower())))
 
     @property
     def short(self) -> bool:

@@ -1,6 +1,5 @@
 """The ablation switches off what it says, and nothing else."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -15,37 +14,22 @@ from benchmarks.embedding import once_per_text
 from benchmarks.paired import mean_change, paired_change
 
 MEMORIES = [
-    ("q", "Which pets live with you?", "Bo", "2024-03-05T10:00:00"),
-    ("a", "Three of them, tabby.", "Ada", "2024-03-05T10:01:00"),
-    ("x", "Nothing to tell of.", "Bo", "2024-03-05T15:00:00"),
+    ("c", "q", "Which pets live with you?", "Bo", "2024-03-05T10:00:00"),
+    ("c", "a", "Three of them, tabby.", "Ada", "2024-03-05T10:01:00"),
+    ("c", "x", "Nothing to tell of.", "Bo", "2024-03-05T15:00:00"),
 ]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    rows = [
-        {"corpus": "c", "id": i, "text": t, "speaker": s, "created_at": at}
-        for i, t, s, at in MEMORIES
-    ]
-    asked = {
-        "corpus": "c", "id": "1", "text": "pets", "now": "2024-03-13T12:00:00",
-        "category": "plain", "relevant": ["q", "a"], "time": None, "off_text": None,
-    }  # fmt: skip
-    home = tmp_path / "pets"
-    home.mkdir()
-    (home / "memories.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
-    )
-    (home / "queries.jsonl").write_text(json.dumps(asked) + "\n", encoding="utf-8")
-    return home
+def folder(retrieval_set) -> Path:
+    return retrieval_set("pets", MEMORIES, {"text": "pets", "relevant": ["q", "a"]})
 
 
-def test_it_prints_and_writes_a_figure_for_every_part(folder, tmp_path, capsys) -> None:
-    out = tmp_path / "out.json"
-    ablation.main(["--data", str(folder), "--face", "llamaindex", "--json", str(out)])
+def test_it_prints_and_writes_a_figure_for_every_part(folder, measured, capsys) -> None:
+    written = measured(ablation.main, "--data", folder, "--face", "llamaindex")
 
     printed = capsys.readouterr().out
-    assert json.loads(out.read_text(encoding="utf-8"))["pets"].keys() == ablation.PARTS.keys()
+    assert written["pets"].keys() == ablation.PARTS.keys()
     assert all(part in printed for part in ablation.PARTS)
 
 

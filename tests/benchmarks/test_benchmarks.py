@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, date, datetime
 
 import pytest
+from tables import table
 
 from benchmarks import retrieval, time_expressions
 from benchmarks.ago import ago_days
-from benchmarks.baselines import Baselines, reciprocal_rank_fusion, tokens
+from benchmarks.baselines import Baselines
 from benchmarks.datasets import DataError, read_expressions, read_retrieval_set
 from benchmarks.embedding import once_per_text
 
@@ -27,7 +27,6 @@ QUERIES = [
         "corpus": "house",
         "id": "q1",
         "text": "What did the plumber do last Tuesday?",
-        "now": "2024-03-13T12:00:00",
         "category": "dated",
         "relevant": ["m3"],
         "time": {"start": "2024-03-12", "end": "2024-03-13", "span": "last tuesday"},
@@ -38,10 +37,7 @@ QUERIES = [
         "id": "q2",
         "text": "Was the ferry late?",
         "now": "2024-05-02T12:00:00",
-        "category": "plain",
         "relevant": ["m1"],
-        "time": None,
-        "off_text": None,
     },
     {
         "corpus": "house",
@@ -50,8 +46,6 @@ QUERIES = [
         "now": "2024-03-21T12:00:00",
         "category": "adversarial",
         "relevant": ["m2"],
-        "time": None,
-        "off_text": None,
     },
 ]
 EXPRESSIONS = [
@@ -64,32 +58,8 @@ EXPRESSIONS = [
 
 
 @pytest.fixture
-def folder(tmp_path):
-    home = tmp_path / "house-timed"
-    home.mkdir()
-    names = ("corpus", "id", "text", "speaker", "created_at")
-    _write(home / "memories.jsonl", [dict(zip(names, row, strict=True)) for row in MEMORIES])
-    _write(home / "queries.jsonl", QUERIES)
-    return home
-
-
-@pytest.fixture
-def expressions(tmp_path):
-    file = tmp_path / "expressions.jsonl"
-    names = ("set", "text", "start", "end", "alternatives")
-    rows = [dict(zip(names, row, strict=True)) for row in EXPRESSIONS]
-    _write(file, [{**row, "lang": "en", "reference": "2024-03-13T12:00:00"} for row in rows])
-    return file
-
-
-def _write(file, rows):
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
-# -- metrics --------------------------------------------------------------------------------------
-
-
-# -- data and baselines ---------------------------------------------------------------------------
+def folder(retrieval_set):
+    return retrieval_set("house-timed", MEMORIES, *QUERIES)
 
 
 def test_a_query_sees_its_own_corpus_up_to_its_moment(folder):
@@ -99,18 +69,6 @@ def test_a_query_sees_its_own_corpus_up_to_its_moment(folder):
     assert data.questions[0].now == datetime(2024, 3, 13, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("He was running", ["he", "was", "run"]),
-        ("去年的Ferry", ["去", "年", "的", "去年", "年的", "ferri"]),
-        ("?!", []),
-    ],
-)
-def test_tokens(text, expected):
-    assert tokens(text) == expected
-
-
 def test_baselines_rank_only_what_may_be_found(folder):
     data = read_retrieval_set(folder)
     ranked = Baselines(data, once_per_text()).rank(data.questions[0], "the plumber's bill")
@@ -118,19 +76,9 @@ def test_baselines_rank_only_what_may_be_found(folder):
     assert all("m4" not in ranking for ranking in ranked.values())
 
 
-def test_fusion_prefers_what_both_rank_high():
-    assert reciprocal_rank_fusion([["a", "b", "c"], ["b", "a", "d"], ["b"]])[:2] == ["b", "a"]
-
-
-# -- retrieval ------------------------------------------------------------------------------------
-
-
-def test_both_faces_find_the_same_and_write_what_was_promised(folder, tmp_path, capsys):
-    results = []
-    for face in ("langchain", "llamaindex"):
-        out = tmp_path / f"{face}.json"
-        retrieval.main(["--data", str(folder), "--face", face, "--json", str(out)])
-        results.append(json.loads(out.read_text(encoding="utf-8")))
+def test_both_faces_find_the_same_and_write_what_was_promised(folder, measured, capsys):
+    faces = ("langchain", "llamaindex")
+    results = [measured(retrieval.main, "--data", folder, "--face", face) for face in faces]
     printed = capsys.readouterr().out
     assert "house-timed: langchain, time parser" in printed
     assert "upper bound" in printed
@@ -155,15 +103,12 @@ def test_both_faces_find_the_same_and_write_what_was_promised(folder, tmp_path, 
         assert figures.keys() == FIGURES | {"by_category", "time_naming"}
 
 
-def test_several_folders_write_a_list(folder, tmp_path):
-    out = tmp_path / "out.json"
-    retrieval.main(["--data", str(folder), "--data", str(folder), "--json", str(out)])
-    assert [result["set"] for result in json.loads(out.read_text(encoding="utf-8"))] == [
-        "house-timed"
-    ] * 2
+def test_several_folders_write_a_list(folder, measured):
+    results = measured(retrieval.main, "--data", folder, "--data", folder)
+    assert [result["set"] for result in results] == ["house-timed"] * 2
 
 
-@pytest.mark.parametrize(
+@table(
     ("use", "text", "key"),
     [
         ("parser", "What did the plumber do last Tuesday?", None),
@@ -189,13 +134,11 @@ def test_a_bad_line_is_named(folder):
         read_retrieval_set(folder)
 
 
-# -- time expressions -----------------------------------------------------------------------------
-
-
-def test_time_expressions_are_counted_by_set(expressions, tmp_path):
-    out = tmp_path / "out.json"
-    time_expressions.main(["--data", str(expressions), "--json", str(out)])
-    result = json.loads(out.read_text(encoding="utf-8"))
+def test_time_expressions_are_counted_by_set(jsonl, measured):
+    names = ("set", "text", "start", "end", "alternatives")
+    known = {"lang": "en", "reference": "2024-03-13T12:00:00"}
+    rows = [{**known, **dict(zip(names, row, strict=True))} for row in EXPRESSIONS]
+    result = measured(time_expressions.main, "--data", jsonl("expressions.jsonl", *rows))
     assert result.keys() == {"by_set", "ms_median"}
     assert result["by_set"] == {
         # The right date, a week ago by its calendar week, an alternative; the last is wrong.
@@ -204,15 +147,14 @@ def test_time_expressions_are_counted_by_set(expressions, tmp_path):
     }
 
 
-def test_an_open_end_is_a_time_that_is_named(tmp_path):
-    file = tmp_path / "open.jsonl"
+def test_an_open_end_is_a_time_that_is_named(jsonl):
     row = {"set": "en", "text": "before 2024-03-05", "reference": "2024-03-13T12:00:00"}
-    _write(file, [{**row, "start": None, "end": "2024-03-05", "alternatives": []}])
-    (case,) = read_expressions(file)
+    row |= {"start": None, "end": "2024-03-05", "alternatives": []}
+    (case,) = read_expressions(jsonl("open.jsonl", row))
     assert [(each.start, each.end.day) for each in case.readings] == [(None, 5)]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "readings"),
     [
         ("two weeks ago", [("2024-03-01", "2024-03-01"), ("2024-02-26", "2024-03-03")]),

@@ -1,9 +1,9 @@
 """The gate's benchmark counts rightly, and measures the original beside it."""
 
-import json
 from pathlib import Path
 
 import pytest
+from tables import table
 
 from benchmarks import gate
 from benchmarks.datasets import DataError, read_gate_cases
@@ -18,16 +18,13 @@ ROWS = [
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    written = tmp_path / "prompts.jsonl"
-    written.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS), encoding="utf-8")
-    return written
+def file(jsonl) -> Path:
+    return jsonl("prompts.jsonl", *ROWS)
 
 
-def test_it_writes_what_was_promised(file: Path, tmp_path: Path, capsys) -> None:
-    gate.main(["--data", str(file), "--json", str(tmp_path / "out.json")])
+def test_it_writes_what_was_promised(file: Path, measured, capsys) -> None:
+    result = measured(gate.main, "--data", file)
 
-    result = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert result["recall"] == pytest.approx(2 / 3, abs=1e-4)
     assert result["precision"] == pytest.approx(2 / 3, abs=1e-4)
     assert result["false_positive_rate"] == 0.5
@@ -44,28 +41,26 @@ def test_it_writes_what_was_promised(file: Path, tmp_path: Path, capsys) -> None
     assert "PersonaLab" in shown
 
 
-def test_a_batch_is_measured_alone(file: Path, tmp_path: Path, capsys) -> None:
-    gate.main(["--data", str(file), "--batch", "2", "--json", str(tmp_path / "out.json")])
+def test_a_batch_is_measured_alone(file: Path, measured, capsys) -> None:
+    result = measured(gate.main, "--data", file, "--batch", 2)
 
-    result = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert (result["n"], result["recall"]) == (1, 0.0)
     with pytest.raises(SystemExit):
         gate.main(["--data", str(file), "--batch", "7"])
     assert "no prompts of batch 7" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "line",
+@table(
+    "row",
     [
-        '{"search": true}',
-        '{"conversation": "x", "search": "yes"}',
-        '{"conversation": 7}',
-        '{"conversation": "x", "search": true, "batch": "6"}',
+        {"search": True},
+        {"conversation": "x", "search": "yes"},
+        {"conversation": 7},
+        {"conversation": "x", "search": True, "batch": "6"},
     ],
 )
-def test_a_line_that_is_wrong_is_named(tmp_path: Path, line: str) -> None:
-    file = tmp_path / "prompts.jsonl"
-    file.write_text(line, encoding="utf-8")
+def test_a_line_that_is_wrong_is_named(row, jsonl) -> None:
+    file = jsonl("prompts.jsonl", row)
 
     with pytest.raises(DataError, match="line 1"):
         read_gate_cases(file)

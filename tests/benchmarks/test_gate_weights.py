@@ -15,16 +15,14 @@ NOT_NEEDED = ("What is a hat?", "What is a bag?", "What is a cup?", "Is a hat wa
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(jsonl) -> Path:
     rows = [
         {"conversation": text, "search": texts is NEEDED, "language": "en", "batch": number % 2}
         for texts in (NEEDED, NOT_NEEDED)
         for number, text in enumerate(texts)
     ]
     rows.append({"conversation": "Wo ist mein Hut?", "search": False, "language": "de"})
-    written = tmp_path / "prompts.jsonl"
-    written.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return written
+    return jsonl("prompts.jsonl", *rows)
 
 
 def test_it_predicts_every_batch_from_the_others(file: Path, capsys) -> None:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from benchmarks import loading
 
 
-def test_it_says_what_share_the_reading_of_event_times_has(tmp_path, capsys):
-    memories, out = tmp_path / "memories.jsonl", tmp_path / "out.json"
-    lines = [
+def test_it_says_what_share_the_reading_of_event_times_has(jsonl, measured, capsys):
+    memories = jsonl(
+        "memories.jsonl",
         {"content": "We met Anna two weeks ago.", "created_at": "2024-03-20T18:30:00"},
         {"content": "Ben drinks tea.", "created_at": "2024-03-20T18:31:00", "author": "Ben"},
-    ]
-    memories.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    )
 
-    loading.main(["--memories", str(memories), "--rows", "5", "--rounds", "1", "--json", str(out)])
+    result = measured(loading.main, "--memories", memories, "--rows", 5, "--rounds", 1)
 
-    result = json.loads(out.read_text(encoding="utf-8"))
     assert (result["rows"], result["with_events"]) == (5, 3)
     assert result["rate"] > 0
     assert result["rss_mb"] > 50

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import footprint, stock
-from benchmarks.measured import __main__ as measured
+from benchmarks.measured import __main__ as program
 from benchmarks.measured.figures import figures
 from benchmarks.measured.page import page
 
@@ -18,7 +18,8 @@ SECRET = "a text of the data set"
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> Path:
+def results(jsonl) -> Path:
+    easy = {**LESS, "by_category": {"easy": LESS, "hard": LESS}}
     retrieval = {
         "set": "beam",
         "queries": 7,
@@ -27,22 +28,19 @@ def results(tmp_path: Path) -> Path:
         "without_time": {"queries": 1, "moved": [SECRET]},
         "ms_per_query": {"p50": 1.0, "p95": 2.0},
         "baselines": {
-            "bm25": {**LESS, "by_category": {"easy": LESS, "hard": LESS}},
+            "bm25": easy,
             "dense": {**LESS, "by_category": {"easy": LESS, "hard": MORE}},
-            "rrf": {**LESS, "by_category": {"easy": LESS, "hard": LESS}},
+            "rrf": easy,
         },
     }
     shares = {"precision": 1.0, "recall": 0.5, "false_positive_rate": 0.0}
     gate = {"n": 2, "ms_median": 0.1, **shares, "personalab": shares, "misses": [SECRET]}
-    folder = tmp_path / "results"
-    folder.mkdir()
-    for name, result in {"retrieval": retrieval, "gate": gate}.items():
-        (folder / f"{name}.json").write_text(json.dumps(result), encoding="utf-8")
-    return folder
+    jsonl("results/retrieval.json", retrieval)
+    return jsonl("results/gate.json", gate).parent
 
 
 def test_the_page_in_docs_is_the_one_that_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    measured.main([])
+    program.main([])
 
     assert capsys.readouterr().out == (ROOT / "docs" / "measured.md").read_text(encoding="utf-8")
 
@@ -57,14 +55,11 @@ def test_the_page_says_what_was_found_and_where_we_lose(results: Path) -> None:
     assert "| `SearchGate` | 1.000 | 0.500 | 0.000 |" in printed
 
 
-def test_no_text_is_kept(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = tmp_path / "figures.json"
-    kept.write_text(
-        json.dumps({"gate": "older", "stock": {"sets": {}, "versions": {}}}), encoding="utf-8"
-    )
-    monkeypatch.setattr(measured, "KEPT", kept)
+def test_no_text_is_kept(results: Path, jsonl, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = jsonl("figures.json", {"gate": "older", "stock": {"sets": {}, "versions": {}}})
+    monkeypatch.setattr(program, "KEPT", kept)
 
-    measured.main(["--results", str(results)])
+    program.main(["--results", str(results)])
 
     written = json.loads(kept.read_text(encoding="utf-8"))
     assert written.keys() == {"gate", "stock", "retrieval"}
@@ -72,34 +67,16 @@ def test_no_text_is_kept(results: Path, tmp_path: Path, monkeypatch: pytest.Monk
     assert SECRET not in kept.read_text(encoding="utf-8")
 
 
-def test_the_stock_pieces_see_what_a_question_may_see(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "house"
-    folder.mkdir()
+def test_the_stock_pieces_see_what_a_question_may_see(retrieval_set, measured) -> None:
     told = [
-        ("m1", "The plumber repaired the tap.", "2024-03-05T10:00:00"),
-        ("m2", "We painted the fence green.", "2024-03-11T09:00:00"),
-        ("late", "The plumber repaired the tap again.", "2024-03-20T08:00:00"),
+        ("c", "m1", "The plumber repaired the tap.", "Ada", "2024-03-05T10:00:00"),
+        ("c", "m2", "We painted the fence green.", "Ada", "2024-03-11T09:00:00"),
+        ("c", "late", "The plumber repaired the tap again.", "Ada", "2024-03-20T08:00:00"),
     ]
-    (folder / "memories.jsonl").write_text(
-        "".join(
-            json.dumps({"corpus": "c", "id": i, "text": t, "speaker": "Ada", "created_at": at})
-            + "\n"
-            for i, t, at in told
-        ),
-        encoding="utf-8",
-    )
-    asked = {
-        "corpus": "c", "id": "q", "text": "Who repaired the tap?", "now": "2024-03-13T12:00:00",
-        "category": "plain", "relevant": ["m1"], "time": None, "off_text": None,
-    }  # fmt: skip
-    (folder / "queries.jsonl").write_text(json.dumps(asked) + "\n", encoding="utf-8")
-    out = tmp_path / "out.json"
+    asked = {"text": "Who repaired the tap?", "relevant": ["m1"]}
 
-    stock.main(["--data", str(folder), "--json", str(out)])
+    [systems] = measured(stock.main, "--data", retrieval_set("house", told, asked)).values()
 
-    [systems] = json.loads(out.read_text(encoding="utf-8")).values()
     assert len(systems) == 4
     for name, found in systems.items():
         assert found["recall@5"] == 1, name

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from benchmarks import model_cost
 
 
 @pytest.mark.usefixtures("embeds_once")
-def test_it_counts_what_both_sides_ask(tmp_path, capsys):
-    out = tmp_path / "out.json"
+def test_it_counts_what_both_sides_ask(measured, capsys):
+    costs = measured(model_cost.main, "--latency-ms", 0, "--candidates", 5)
 
-    model_cost.main(["--latency-ms", "0", "--candidates", "5", "--json", str(out)])
-
-    costs = json.loads(out.read_text(encoding="utf-8"))
     assert list(costs) == ["no model", "rank", "rewrite", "rank and rewrite"]
     calls = {step: {who: cost["calls"] for who, cost in by.items()} for step, by in costs.items()}
     assert calls["no model"] == {"ours": 0, "stock LangChain": 0}

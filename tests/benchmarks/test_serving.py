@@ -1,23 +1,16 @@
 """The benchmark of the server: several clients at once, and no error."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from benchmarks import serving
 
 
 @pytest.mark.slow
-def test_clients_are_served_at_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clients_are_served_at_once(measured, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "_ALONE", 9)
-    file = tmp_path / "served.json"
 
-    serving.main(["--clients", "4", "--seconds", "1.5", "--rows", "40", "--json", str(file)])
+    served = measured(serving.main, "--clients", 4, "--seconds", 1.5, "--rows", 40)
 
-    served = json.loads(file.read_text(encoding="utf-8"))
     assert served["errors"] == 0
     assert served["requests"] >= 1
     assert served["latency_ms"]["ask"]["p50"] > 0

@@ -1,7 +1,6 @@
 """The scripted models are as good as their names, and the benchmark says what becomes of them."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -37,27 +36,14 @@ def test_an_oracle_knows_and_a_reversed_one_knows_the_contrary() -> None:
     assert judged("reversed", 0) == [0.0] + [1.0] * 6
 
 
-def test_it_prints_and_writes_a_row_for_each_face(tmp_path: Path, capsys) -> None:
-    data = tmp_path / "pets"
-    data.mkdir()
+def test_it_prints_and_writes_a_row_for_each_face(retrieval_set, measured, capsys) -> None:
     moment = "2024-03-05T10:00:00"
-    memories = [
-        {"corpus": "c", "id": str(n), "text": text, "speaker": "Ada", "created_at": moment}
-        for n, text in enumerate(TEXTS)
-    ]
-    asked = {
-        "corpus": "c", "id": "1", "text": "What of walks, tea, rain, walls and jam?",
-        "now": "2024-03-13T12:00:00", "category": "plain", "relevant": ["0"], "time": None,
-        "off_text": None,
-    }  # fmt: skip
-    for name, rows in (("memories", memories), ("queries", [asked])):
-        lines = "".join(json.dumps(row) + "\n" for row in rows)
-        (data / f"{name}.jsonl").write_text(lines, encoding="utf-8")
-    out = tmp_path / "out.json"
+    memories = [("c", str(n), text, "Ada", moment) for n, text in enumerate(TEXTS)]
+    asked = {"text": "What of walks, tea, rain, walls and jam?", "relevant": ["0"]}
+    data = retrieval_set("pets", memories, asked)
 
-    weak_models.main(["--data", str(data), "--shares", "0,1", "--seeds", "1", "--json", str(out)])
+    rows = measured(weak_models.main, "--data", data, "--shares", "0,1", "--seeds", "1")
 
-    rows = json.loads(out.read_text(encoding="utf-8"))
     assert [(row["face"], row["share"]) for row in rows] == [
         (face, share) for face in ("langchain", "llamaindex") for share in (0, 1)
     ]

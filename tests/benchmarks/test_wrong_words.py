@@ -8,6 +8,10 @@ from tables import table
 WRONG = """
 ablation --data nowhere
 gate_weights --data nowhere.jsonl --language en
+latency --rows 5
+latency --rows many
+latency --questions 0
+latency --json nowhere/out.json
 loading --rows 0
 loading --rounds 0
 loading --memories nowhere

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 from conftest import WordsEmbedding
+from tables import table
 
 from recall_retrievers.core.errors import QuestionFileError, SettingsError
 from recall_retrievers.core.memory import Memory
+from recall_retrievers.evaluation.comparison import STEPS, evaluate_steps
 from recall_retrievers.evaluation.evaluate import evaluate_with
 from recall_retrievers.evaluation.questions import Question, read_questions
-from recall_retrievers.evaluation.steps import STEPS, evaluate_steps
 from recall_retrievers.store import RecallStore
 
 
@@ -43,26 +44,19 @@ def test_each_question_is_answered_and_counted() -> None:
     assert "2 questions: recall@5 0.500" in str(evaluation)
 
 
-def test_a_memory_that_comes_back_twice_counts_where_it_comes_first() -> None:
+def test_a_mapping_is_a_question_and_a_memory_counts_where_it_comes_first() -> None:
+    row = {"question": "Which?", "relevant": ["m1"], "user_id": "ann", "category": "dates"}
     found = [memory("m1"), memory("m2"), memory("m1")]
 
-    evaluation = evaluate_with(lambda _: found, [{"question": "Which?", "relevant": ["m1"]}])
+    [answer] = evaluate_with(lambda _: found, [row]).answers
 
-    assert evaluation.answers[0].found == ("m1", "m2")
-    assert evaluation.figures["ndcg@10"] == 1.0
-
-
-def test_a_mapping_is_a_question_as_in_a_file() -> None:
-    row = {"question": "Which?", "relevant": ["m1"], "user_id": "ann", "category": "dates"}
-
-    evaluation = evaluate_with(lambda question: [memory("m1")], [row])
-
-    [answer] = evaluation.answers
     assert answer.question.scope.fields() == {"user_id": "ann"}
-    assert evaluation.by_category["dates"]["recall@5"] == 1.0
+    assert answer.question.category == "dates"
+    assert answer.found == ("m1", "m2")
+    assert answer.figures["ndcg@10"] == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "error", "says"),
     [
         ([], ValueError, "at least one Question"),
@@ -77,20 +71,15 @@ def test_what_is_no_question_is_named(given: list[Any], error: type, says: str) 
 
 
 def test_the_steps_build_up_to_the_defaults(words: WordsEmbedding) -> None:
+    told = [
+        ("old", "The dentist was fine.", "2024-02-20"),
+        ("new", "The dentist hurt me.", "2024-03-05"),
+        ("tea", "Tea at four.", "2024-03-05"),
+    ]
+    text, now = "the dentist last Tuesday", "2024-03-08"
+    asked = Question(question=text, relevant=["new"], timestamp=now, timezone="UTC")
     with RecallStore(embedding=words) as store:
-        store.add(
-            [
-                {"id": "old", "content": "The dentist was fine.", "created_at": "2024-02-20"},
-                {"id": "new", "content": "The dentist hurt me.", "created_at": "2024-03-05"},
-                {"id": "tea", "content": "Tea at four.", "created_at": "2024-03-05"},
-            ]
-        )
-        asked = Question(
-            question="the dentist last Tuesday",
-            relevant=["new"],
-            timestamp="2024-03-08",
-            timezone="UTC",
-        )
+        store.add(dict(zip(("id", "content", "created_at"), row, strict=True)) for row in told)
         steps = evaluate_steps(store, [asked]).evaluations
 
     assert list(steps) == list(STEPS)
@@ -100,7 +89,7 @@ def test_the_steps_build_up_to_the_defaults(words: WordsEmbedding) -> None:
     assert "tea" not in steps["by words"].answers[0].found
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "says"),
     [
         ("not json", "line 2"),

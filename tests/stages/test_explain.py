@@ -6,7 +6,7 @@ from tables import table
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.recall import OUTCOME
-from recall_retrievers.core.stage import stamped
+from recall_retrievers.core.stage import stamped, stamped_ranges
 from recall_retrievers.explain.explanation import explain
 from recall_retrievers.timeline import TimeRange, extract_time
 
@@ -35,13 +35,10 @@ def test_what_was_understood_is_told_with_what_else_it_may_mean(question: str, s
     assert understood(extract_time(question, NOW)) == said
 
 
-def test_each_time_has_a_line() -> None:
-    assert understood(extract_time("tea in January and on Mondays", NOW)).count("\n") == 1
-
-
-def test_a_range_whose_words_are_not_known_is_told_as_well() -> None:
+def test_each_time_has_a_line_and_one_whose_words_are_not_known_as_well() -> None:
     spring = TimeRange(datetime(2020, 3, 22, tzinfo=UTC), datetime(2020, 5, 5, tzinfo=UTC), "day")
 
+    assert understood(extract_time("tea in January and on Mondays", NOW)).count("\n") == 1
     assert understood([spring]) == "the time asked about is understood as 2020-03-22 to 2020-05-04"
 
 
@@ -70,3 +67,19 @@ def test_brackets_in_the_name_of_a_stage_are_shown_as_they_are() -> None:
     assert "3 left out by [bold]Mine[/x]" in str(
         explain([Candidate(content="Tea.", steps=(left_out,))])
     )
+
+
+def test_a_stamp_can_be_read_by_a_person_and_stays_until_another_question() -> None:
+    texts = ("last Tuesday", "on Mondays", "recently")
+    ranges = tuple(each for text in texts for each in extract_time(text, NOW))
+    tea = Candidate(content="Tea.")
+
+    [stamped_once] = stamped(stamped([tea], extract_time("yesterday", NOW)), ranges)
+
+    tuesday = "2024-03-05T00:00:00+00:00/2024-03-06T00:00:00+00:00"
+    written, words, others = stamped_once.trace.values()
+    assert str(written).startswith(f"{tuesday} | ../.. every Monday | ~")
+    assert words == "last Tuesday | on Mondays | recently"
+    assert others == "2024-02-27T00:00:00+00:00/2024-02-28T00:00:00+00:00 |  | "
+    assert stamped_ranges([tea, stamped_once]) == ranges
+    assert stamped([stamped_once], []) == (tea,)

@@ -1,5 +1,6 @@
 """FuseRerank: its formula, and what must hold whatever it is given."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -44,27 +45,17 @@ def fuse(given_memories, stage=EVERY, ranges=(TUESDAY,), k=None):
 
 
 @given(memories)
-def test_it_invents_and_repeats_nothing(given_memories) -> None:
-    before = [memory.id for memory in given_memories]
-
-    after = [memory.id for memory in fuse(given_memories)]
+def test_it_invents_and_repeats_nothing_and_twice_is_once(given_memories) -> None:
+    once = fuse(given_memories)
+    after = [memory.id for memory in once]
+    scores = [memory.score for memory in once]
 
     assert len(after) == len(set(after))
-    assert set(after) <= set(before)
-
-
-@given(memories)
-def test_scores_fall(given_memories) -> None:
-    scores = [memory.score for memory in fuse(given_memories)]
-
+    assert set(after) <= {memory.id for memory in given_memories}
     assert scores == sorted(scores, reverse=True)
-
-
-@given(memories)
-def test_twice_is_once(given_memories) -> None:
-    once = fuse(given_memories)
-
     assert fuse(once) == once
+    without = fuse(given_memories, ranges=())
+    assert all(memory.trace["time_ratio"] == 1 for memory in without)
 
 
 @given(memories.filter(lambda many: all(memory.score is not None for memory in many)), st.randoms())
@@ -78,23 +69,13 @@ def test_the_order_of_the_candidates_does_not_matter(given_memories, random) -> 
     assert scores(shuffled) == scores(given_memories)
 
 
-@given(memories)
-def test_without_a_time_named_time_does_not_count(given_memories) -> None:
-    assert all(memory.trace["time_ratio"] == 1 for memory in fuse(given_memories, ranges=()))
-
-
-def test_the_formula() -> None:
-    told = Candidate(content="a", memory_type="insight", created_at=TUESDAY.start, score=0.3)
+@table(("kind", "ratio"), [("insight", 2.0), ("diary", 1.0)])
+def test_the_formula(kind: str, ratio: float) -> None:
+    told = Candidate(content="a", memory_type=kind, created_at=TUESDAY.start, score=0.3)
 
     [fused] = fuse([told])
 
-    assert fused.score == pytest.approx(0.3 * 2.0 * 2.0)
-
-
-def test_a_type_that_is_not_named_counts_one() -> None:
-    [fused] = fuse([Candidate(content="a", memory_type="diary", score=0.3)])
-
-    assert fused.score == pytest.approx(0.3)
+    assert fused.score == pytest.approx(0.3 * ratio * 2.0)
 
 
 @table(
@@ -107,9 +88,9 @@ def test_a_type_that_is_not_named_counts_one() -> None:
     ],
 )
 def test_the_end_of_a_range_is_not_in_it(created_at, match) -> None:
-    [fused] = fuse([Candidate(content="a", created_at=created_at, score=0.5)])
+    told = Candidate(content="a", created_at=created_at, score=0.5)
 
-    assert fused.trace["time_match"] == match
+    assert fuse([told])[0].trace["time_match"] == match
 
 
 def test_scores_on_another_scale_are_brought_to_one() -> None:
@@ -135,15 +116,20 @@ def test_alone_in_a_retriever_it_keeps_what_the_retriever_wants() -> None:
     assert len(fuse(many, FuseRerank(top_n=3), k=7)) == 3
 
 
-def test_recently_prefers_the_recent_fades_and_excludes_nothing() -> None:
+def test_recently_prefers_the_recent_and_long_ago_the_old_and_neither_excludes() -> None:
     recently = TimeRange(NOW - timedelta(days=30), NOW, "day", text="recently", soft=True)
-    old = Candidate(content="old", score=0.5, created_at=NOW - timedelta(days=400))
-    weeks = Candidate(content="weeks", score=0.5, created_at=NOW - timedelta(days=28))
-    new = Candidate(content="new", score=0.45, created_at=NOW - timedelta(days=1))
+    long_ago = TimeRange(None, NOW - timedelta(days=365), "year", text="ages ago", soft=True)
 
-    ranked = fuse([old, weeks, new], ranges=(recently,))
+    def ranked(range_: TimeRange, **told: tuple[float, int]) -> list[str]:
+        found = [
+            Candidate(content=name, score=score, created_at=NOW - timedelta(days=days))
+            for name, (score, days) in told.items()
+        ]
+        return [memory.content for memory in fuse(found, ranges=(range_,))]
 
-    assert [memory.content for memory in ranked] == ["new", "weeks", "old"]
+    fading = ranked(recently, old=(0.5, 400), weeks=(0.5, 28), new=(0.45, 1))
+    assert fading == ["new", "weeks", "old"]
+    assert ranked(long_ago, new=(0.5, 1), old=(0.4, 900)) == ["old", "new"]
 
 
 def test_what_comes_back_every_week_does_so_on_the_askers_calendar() -> None:
@@ -151,64 +137,47 @@ def test_what_comes_back_every_week_does_so_on_the_askers_calendar() -> None:
     monday_in_london = datetime(2024, 3, 4, 20, tzinfo=UTC)  # five on Tuesday morning in Tokyo
     told = Candidate(content="a", score=0.5, created_at=monday_in_london)
 
-    [memory] = fuse([told], ranges=tuple(tuesdays))
-
-    assert memory.trace["time_match"] == "recorded"
-
-
-def test_long_ago_prefers_the_old_and_no_new_ones() -> None:
-    long_ago = TimeRange(None, NOW - timedelta(days=365), "year", text="ages ago", soft=True)
-    old = Candidate(content="old", score=0.4, created_at=NOW - timedelta(days=900))
-    new = Candidate(content="new", score=0.5, created_at=NOW - timedelta(days=1))
-
-    assert [memory.content for memory in fuse([new, old], ranges=(long_ago,))] == ["old", "new"]
+    assert fuse([told], ranges=tuple(tuesdays))[0].trace["time_match"] == "recorded"
 
 
 def test_candidates_that_were_fused_without_a_time_can_be_fused_with_one() -> None:
     told = Candidate(content="a", score=0.5, created_at=TUESDAY.start)
-    without = FuseRerank().apply(Recall(Query(text="x", reference_time=NOW), (told,))).memories
-
-    [again] = fuse(list(without))
+    [again] = fuse(fuse([told], ranges=()))
 
     assert again.score == pytest.approx(0.5 * 2)
 
 
-def test_what_another_stage_has_scored_since_is_weighed_anew() -> None:
-    candidates = (
-        Candidate(content="first", id="first", score=0.9),
-        Candidate(content="second", id="second", score=0.3),
-    )
-    said = '{"scores": [{"memory": 1, "score": 0.2}, {"memory": 2, "score": 0.8}]}'
-    stages = [FuseRerank(), SemanticRank(llm=object(), semantic_share=1), FuseRerank()]
+def judged(said: str, share: float, scores: dict[str, float], *first: FuseRerank) -> Recall:
+    candidates = tuple(Candidate(content=x, id=x, score=score) for x, score in scores.items())
+    stages = [*first, SemanticRank(llm=object(), semantic_share=share), FuseRerank()]
+    return answered(stages, Recall(Query(text="x", reference_time=NOW), candidates), said)[0]
 
-    recall, _ = answered(stages, Recall(Query(text="x", reference_time=NOW), candidates), said)
+
+def test_what_another_stage_has_scored_since_is_weighed_anew() -> None:
+    said = '{"scores": [{"memory": 1, "score": 0.2}, {"memory": 2, "score": 0.8}]}'
+
+    recall = judged(said, 1, {"first": 0.9, "second": 0.3}, FuseRerank())
 
     assert [(each.id, each.score) for each in recall.memories] == [("second", 0.8), ("first", 0.2)]
 
 
-def test_a_judgement_of_nought_drops_no_memory() -> None:
-    candidates = tuple(Candidate(content=name, id=name, score=0.12) for name in "abc")
+@pytest.mark.parametrize("share", [0.3, 1])
+def test_a_judgement_of_nought_drops_no_memory(share: float) -> None:
     said = '{"scores": [[1, 0.0], [2, 0.0], [3, 0.0]]}'
-    for share in (0.3, 1):
-        stages = [SemanticRank(llm=object(), semantic_share=share), FuseRerank()]
 
-        recall, _ = answered(stages, Recall(Query(text="x", reference_time=NOW), candidates), said)
+    recall = judged(said, share, dict.fromkeys("abc", 0.12))
 
-        assert [each.id for each in recall.memories] == ["a", "b", "c"]
-        assert recall.dropped == recall.fallbacks == ()
+    assert [each.id for each in recall.memories] == ["a", "b", "c"]
+    assert recall.dropped == recall.fallbacks == ()
 
 
 def test_the_time_that_a_memory_tells_of_counts_as_the_time_it_was_recorded() -> None:
     event = TimeRange(TUESDAY.start, TUESDAY.end, "day")
-    told = Candidate(
-        content="told", score=0.5, created_at=NOW - timedelta(days=30), events=(event,)
-    )
-    recorded = Candidate(content="recorded", score=0.5, created_at=TUESDAY.start)
     neither = Candidate(content="neither", score=0.5, created_at=NOW - timedelta(days=30))
+    told = replace(neither, content="told", events=(event,))
+    recorded = replace(neither, content="recorded", created_at=TUESDAY.start)
 
-    found = fuse([neither, told, recorded])
-
-    scores = {each.content: each.score for each in found}
+    scores = {each.content: each.score for each in fuse([neither, told, recorded])}
 
     assert scores["told"] == scores["recorded"] > 0.9
     assert scores["neither"] == 0.5

@@ -100,11 +100,9 @@ def test_of_a_full_day_different_hours_come_first() -> None:
 def test_what_is_asked_beside_a_time_is_found_elsewhere_too() -> None:
     dentist = note("dentist", 1.0, timedelta(days=9))
 
-    found = of(
-        dentist, note("x", 0.2, timedelta(days=1)), text="What did the dentist do yesterday?"
-    )
+    yesterday = note("x", 0.2, timedelta(days=1))
 
-    assert found[0] == "dentist"
+    assert of(dentist, yesterday, text="What did the dentist do yesterday?")[0] == "dentist"
 
 
 def test_a_date_is_trusted_more_than_a_weekday_and_a_wide_time_less() -> None:
@@ -115,8 +113,6 @@ def test_a_date_is_trusted_more_than_a_weekday_and_a_wide_time_less() -> None:
         ranked = FuseRerank(top_n=50).apply(Recall(query, (*told, best))).memories
         return max(float(memory.trace["time_ratio"]) for memory in ranked)
 
-    on_a_date = ratio("Which film did we see on 2 May?")
-    on_a_weekday = ratio("Which film did we see on Tuesday?")
-    in_a_month = ratio("Which film did we see in April?")
-
+    times = ("on 2 May", "on Tuesday", "in April")
+    on_a_date, on_a_weekday, in_a_month = (ratio(f"Which film did we see {x}?") for x in times)
     assert on_a_date > on_a_weekday > in_a_month > 1

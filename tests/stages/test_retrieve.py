@@ -17,7 +17,12 @@ from recall_retrievers.timeline import TimeRange
 NOW = datetime(2024, 3, 8, tzinfo=UTC)
 TUESDAY = TimeRange(datetime(2024, 3, 5, tzinfo=UTC), datetime(2024, 3, 6, tzinfo=UTC), "day")
 ASKED = Query(text="x", reference_time=NOW)
+SAID = "The dentist on Elm Street filled the tooth that had hurt me since the middle of winter"
 RECENTLY = TimeRange(datetime(2024, 2, 8, tzinfo=UTC), NOW, "day", soft=True)
+
+
+def hit(name: str, score: float) -> Hit:
+    return Hit(Candidate(content=name, id=name), score)
 
 
 def ask(stage: Retrieve, query: Query, *answers: list[Hit]) -> tuple[Recall, list[Search]]:
@@ -60,24 +65,17 @@ def test_the_whole_and_the_time_named_are_searched_at_once() -> None:
     assert ask(Retrieve(method="keyword"), query, [], [])[1] == worded
 
 
-def test_a_vague_time_is_not_searched() -> None:
-    query = Query(text="x", reference_time=NOW, time_ranges=(RECENTLY,))
+def test_a_vague_time_is_not_searched_and_a_required_one_is_all_that_is() -> None:
+    vague = ASKED.model_copy(update={"time_ranges": (RECENTLY,)})
+    assert [search.within for search in ask(Retrieve(), vague, [], [])[1]] == [(), ()]
 
-    assert [search.within for search in ask(Retrieve(), query, [], [])[1]] == [(), ()]
-
-
-def test_a_required_time_is_all_that_is_searched() -> None:
-    query = Query(text="x", reference_time=NOW, time_ranges=(TUESDAY,))
-
-    _, asked = ask(Retrieve(require_time=True), query, [], [])
-
+    named = ASKED.model_copy(update={"time_ranges": (TUESDAY,)})
+    _, asked = ask(Retrieve(require_time=True), named, [], [])
     assert [search.within for search in asked] == [(TUESDAY,), (TUESDAY,)]
 
 
 def test_the_pool_is_four_times_k_at_least() -> None:
-    _, asked = ask(Retrieve(fetch_k=10), Query(text="x", reference_time=NOW, k=20), [], [])
-
-    assert asked[0].limit == 80
+    assert ask(Retrieve(fetch_k=10), ASKED.model_copy(update={"k": 20}), [], [])[1][0].limit == 80
 
 
 def test_arms_are_fused_without_counting_twice() -> None:
@@ -91,12 +89,10 @@ def test_arms_are_fused_without_counting_twice() -> None:
 
 
 def test_the_threshold_is_on_similarity() -> None:
-    similar = [_similar("a", 0.3), _similar("b", 0.29)]
-    worded = [_worded("c", 9.0)]
-    query = Query(text="x", reference_time=NOW)
+    similar, worded = [hit("a", 0.3), hit("b", 0.29)], [hit("c", 9.0)]
 
     for method, answers in (("hybrid", (similar, worded)), ("semantic", (similar,))):
-        recall, _ = ask(Retrieve(method=method, threshold_score=0.3), query, *answers)
+        recall, _ = ask(Retrieve(method=method, threshold_score=0.3), ASKED, *answers)
         assert [memory.id for memory in recall.memories] == ["a"]
 
 
@@ -106,15 +102,9 @@ def test_a_threshold_needs_a_method_that_knows_similarities() -> None:
 
 
 def test_meaning_counts_three_fifths_in_a_hybrid_search_and_words_the_rest() -> None:
-    both = _similar("both", 0.6), _worded("both", 2.0)
-    worded = _worded("worded", 4.0)
+    similar = [hit("similar", 0.8), hit("both", 0.6)]
 
-    recall, _ = ask(
-        Retrieve(),
-        Query(text="x", reference_time=NOW),
-        [_similar("similar", 0.8), both[0]],
-        [worded, both[1]],
-    )
+    recall, _ = ask(Retrieve(), ASKED, similar, [hit("worded", 4.0), hit("both", 2.0)])
 
     scores = {memory.id: memory.score for memory in recall.memories}
     assert scores == pytest.approx({"both": 0.6 * 0.75 + 0.4 * 0.5, "similar": 0.6, "worded": 0.4})
@@ -124,43 +114,33 @@ def test_meaning_counts_three_fifths_in_a_hybrid_search_and_words_the_rest() -> 
 
 
 def test_the_share_of_meaning_is_a_setting() -> None:
-    worded = _worded("worded", 4.0)
+    arms = [hit("similar", 0.8)], [hit("worded", 4.0)]
 
-    recall, _ = ask(Retrieve(semantic_weight=0.3), ASKED, [_similar("similar", 0.8)], [worded])
+    recall, _ = ask(Retrieve(semantic_weight=0.3), ASKED, *arms)
 
     assert {each.id: each.score for each in recall.memories} == {"worded": 0.7, "similar": 0.3}
 
 
-def test_what_only_words_found_is_as_similar_as_the_last_that_was_shown() -> None:
-    # Of four at the most, four came: the fifth may be as similar as the last, and is not 0.
-    found = [_similar(name, 0.8 - 0.1 * place) for place, name in enumerate("abcd")]
-    worded = _worded("worded", 4.0)
-    query = Query(text="x", reference_time=NOW, k=1)
+def test_what_only_one_arm_found_counts_in_the_other_as_the_last_that_was_shown() -> None:
+    # Of four at the most, four came: the fifth may be as good as the last, and is not 0.
+    similar = [hit(name, 0.8 - 0.1 * place) for place, name in enumerate("abcd")]
+    worded = [hit(name, 4.0 - place) for place, name in enumerate("abcd")]
+    query = ASKED.model_copy(update={"k": 1})
 
-    full, _ = ask(Retrieve(fetch_k=4), query, found, [worded])
-    short, _ = ask(Retrieve(fetch_k=5), query, found, [worded])
+    def score(fetch_k: int, *arms: list[Hit]) -> float:
+        return score_of("other", ask(Retrieve(fetch_k=fetch_k), query, *arms)[0])
 
-    assert _score_of("worded", full) == pytest.approx(0.6 * 0.5 / 0.8 + 0.4)
-    assert _score_of("worded", short) == pytest.approx(0.4)
-
-
-def test_what_only_the_meaning_found_has_as_many_words_as_the_last_that_was_shown() -> None:
-    worded = [
-        _worded(name, score) for name, score in (("a", 4.0), ("b", 3.0), ("c", 2.0), ("d", 1.0))
-    ]
-    query = Query(text="x", reference_time=NOW, k=1)
-
-    full, _ = ask(Retrieve(fetch_k=4), query, [_similar("similar", 0.8)], worded)
-    short, _ = ask(Retrieve(fetch_k=5), query, [_similar("similar", 0.8)], worded)
-
-    assert _score_of("similar", full) == pytest.approx(0.6 + 0.4 * 0.25)
-    assert _score_of("similar", short) == pytest.approx(0.6)
+    other = [hit("other", 5.0)]
+    assert score(4, similar, other) == pytest.approx(0.6 * 0.5 / 0.8 + 0.4)
+    assert score(5, similar, other) == pytest.approx(0.4)
+    assert score(4, other, worded) == pytest.approx(0.6 + 0.4 * 0.25)
+    assert score(5, other, worded) == pytest.approx(0.6)
 
 
 def test_fused_by_rank_only_the_places_count() -> None:
     def scored(*similarities):
-        found = [_similar(name, each) for name, each in zip("abc", similarities, strict=True)]
-        worded = [_worded("b", 9.0)]
+        found = [hit(name, each) for name, each in zip("abc", similarities, strict=True)]
+        worded = [hit("b", 9.0)]
         return ask(Retrieve(fusion="ranks"), ASKED, found, worded)[0].memories
 
     assert [(each.id, each.score) for each in scored(0.9, 0.2, 0.1)] == [
@@ -170,21 +150,11 @@ def test_fused_by_rank_only_the_places_count() -> None:
     assert scored(0.9, 0.2, 0.1)[0].score == pytest.approx(0.6 * 61 / 62 + 0.4)
 
 
-def test_a_turn_is_lifted_by_its_reply() -> None:
-    turn, other = _similar("turn", 0.5), _similar("other", 0.5)
-    reply = Hit(Candidate(content="reply", id="reply", turn_before="turn"), 0.8)
-
-    recall, _ = ask(Retrieve(semantic_weight=1.0), ASKED, [reply, turn, other], [])
-
-    assert _score_of("turn", recall) == pytest.approx(_score_of("other", recall) + 0.2)
-
-
 def test_near_copies_are_left_out_and_named() -> None:
-    said = "The dentist on Elm Street filled the tooth that had hurt me since the middle of winter"
     found = [
-        _told("new", said + "!", 0.9, "2024-03-02"),
-        _told("old", said.lower().replace("elm street", "Elm Street"), 0.8, "2024-03-01"),
-        _told("other", said.replace("dentist", "doctor").replace("tooth", "knee"), 0.7),
+        told("new", SAID + "!", 0.9, "2024-03-02"),
+        told("old", SAID.lower().replace("elm street", "Elm Street"), 0.8, "2024-03-01"),
+        told("other", SAID.replace("dentist", "doctor").replace("tooth", "knee"), 0.7),
     ]
 
     recall, _ = ask(Retrieve(method="semantic"), ASKED, found)
@@ -196,40 +166,27 @@ def test_near_copies_are_left_out_and_named() -> None:
 
 
 def test_a_near_copy_below_the_threshold_takes_nothing_with_it() -> None:
-    said = "The dentist on Elm Street filled the tooth that had hurt me since the middle of winter"
-    found = [_told("old", said, 0.31, "2024-03-01"), _told("new", said + "!", 0.29, "2024-03-02")]
+    found = [told("old", SAID, 0.31, "2024-03-01"), told("new", SAID + "!", 0.29, "2024-03-02")]
 
     recall, _ = ask(Retrieve(method="semantic", threshold_score=0.3), ASKED, found)
 
     assert [each.id for each in recall.memories] == ["old"]
 
 
-def test_the_same_said_by_two_people_is_no_copy() -> None:
-    found = [
-        Hit(replace(_told(name, "I eat no meat.", 0.9).memory, author=name), 0.9)
-        for name in ("Ann", "Bob")
-    ]
+def test_the_same_said_by_two_people_or_of_two_users_is_no_copy() -> None:
+    meat = told("a", "I eat no meat.", 0.9).memory
+    for field, ann, bob in (("author", "Ann", "Bob"), ("scope", Scope(user_id="ann"), Scope())):
+        found = [replace(meat, id=name, **{field: of}) for name, of in (("1", ann), ("2", bob))]
 
-    recall, _ = ask(Retrieve(method="semantic"), ASKED, found)
+        recall, _ = ask(Retrieve(method="semantic"), ASKED, [Hit(each, 0.9) for each in found])
 
-    assert {each.id for each in recall.memories} == {"Ann", "Bob"}
-
-
-def test_the_same_of_two_users_is_no_copy() -> None:
-    found = [
-        Hit(replace(_told(name, "I eat no meat.", 0.9).memory, scope=Scope(user_id=name)), 0.9)
-        for name in ("ann", "bob")
-    ]
-
-    recall, _ = ask(Retrieve(method="semantic"), ASKED, found)
-
-    assert {each.id for each in recall.memories} == {"ann", "bob"}
+        assert {each.id for each in recall.memories} == {"1", "2"}
 
 
 def test_what_stays_of_copies_has_the_best_score_of_them() -> None:
     found = [
-        _told("old", "I eat no meat.", 0.9, "2024-03-01"),
-        _told("new", "I eat no meat.", 0.5, "2024-03-02"),
+        told("old", "I eat no meat.", 0.9, "2024-03-01"),
+        told("new", "I eat no meat.", 0.5, "2024-03-02"),
     ]
 
     recall, _ = ask(Retrieve(method="semantic"), ASKED, found)
@@ -239,9 +196,9 @@ def test_what_stays_of_copies_has_the_best_score_of_them() -> None:
 
 def test_a_lambda_below_one_prefers_what_has_not_been_said() -> None:
     found = [
-        _told("tea", "I like green tea with lemon.", 0.9),
-        _told("again", "I like green tea with honey.", 0.8),
-        _told("place", "Anna drinks it at the harbour.", 0.7),
+        told("tea", "I like green tea with lemon.", 0.9),
+        told("again", "I like green tea with honey.", 0.8),
+        told("place", "Anna drinks it at the harbour.", 0.7),
     ]
 
     def ranked(**settings):
@@ -252,19 +209,11 @@ def test_a_lambda_below_one_prefers_what_has_not_been_said() -> None:
     assert ranked(mmr_lambda=0.5) == ["tea", "place", "again"]
 
 
-def _told(name: str, content: str, similarity: float, day: str = "2024-03-01") -> Hit:
+def told(name: str, content: str, similarity: float, day: str = "2024-03-01") -> Hit:
     created_at = datetime.fromisoformat(f"{day}T00:00:00Z")
     return Hit(Candidate(content=content, id=name, created_at=created_at), similarity)
 
 
-def _score_of(name: str, recall: Recall) -> float:
+def score_of(name: str, recall: Recall) -> float:
     [score] = [each.score for each in recall.memories if each.id == name]
     return score or 0.0
-
-
-def _similar(name: str, similarity: float) -> Hit:
-    return Hit(Candidate(content=name, id=name), similarity)
-
-
-def _worded(name: str, score: float) -> Hit:
-    return Hit(Candidate(content=name, id=name), score)

@@ -42,31 +42,19 @@ ANSWER = turn("answer", 0.9)
 
 def test_what_was_said_beside_an_answer_comes_before_its_equal_from_elsewhere() -> None:
     beside = turn("beside", 0.4, NOON + timedelta(minutes=10))
-    elsewhere = turn("elsewhere", 0.42, NOON - 7 * DAY)
+    elsewhere, better = (turn(x, s, NOON - 7 * DAY) for x, s in (("else", 0.42), ("better", 0.7)))
 
-    assert order(elsewhere, beside, ANSWER) == ["answer", "beside", "elsewhere"]
+    assert order(elsewhere, beside, ANSWER, better) == ["answer", "better", "beside", "else"]
+    switched_off = FuseRerank(fuse_session_share=0)
+    assert order(elsewhere, beside, ANSWER, stage=switched_off) == ["answer", "else", "beside"]
 
 
 def test_a_share_of_the_best_other_turn_is_added() -> None:
-    beside = turn("beside", 0.4)
-
-    [first, second] = fused(ANSWER, beside)
+    [first, second] = fused(ANSWER, turn("beside", 0.4))
 
     assert first.score == pytest.approx(0.5 * (0.9 + 0.15 * 0.4))
     assert second.score == pytest.approx(0.5 * (0.4 + 0.15 * 0.9))
-
-
-def test_it_can_be_switched_off() -> None:
-    alone = FuseRerank(fuse_session_share=0)
-    beside, elsewhere = turn("beside", 0.4), turn("elsewhere", 0.42, NOON - 7 * DAY)
-
-    assert order(elsewhere, beside, ANSWER, stage=alone) == ["answer", "elsewhere", "beside"]
-
-
-def test_what_is_clearly_better_stays_before_what_was_said_beside_an_answer() -> None:
-    better = turn("better", 0.7, NOON - 7 * DAY)
-
-    assert order(ANSWER, turn("beside", 0.4), better) == ["answer", "better", "beside"]
+    assert any("for the rest of its session" in row.label for row in rows(second))
 
 
 @table(
@@ -142,9 +130,3 @@ def test_the_time_asked_about_counts_for_all_of_it() -> None:
     assert ratio == second.trace["time_ratio"] > 1.9
     assert first.score == pytest.approx(ratio * 0.5 * (0.9 + 0.15 * 0.4))
     assert second.score == pytest.approx(ratio * 0.5 * (0.4 + 0.15 * 0.9))
-
-
-def test_an_explanation_tells_of_it() -> None:
-    [_, beside] = fused(ANSWER, turn("beside", 0.4))
-
-    assert any("for the rest of its session" in row.label for row in rows(beside))

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import pytest
 from stages.worlds import Scripted
+from tables import table
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import ModelError, StoreError
@@ -41,12 +42,29 @@ class Asks(Stage):
         return Recall(recall.query, (Memory(content=" and ".join(map(str, replies))),))
 
 
+class Patient(Stage):
+    """Asks a model with a time limit, and says what it replies."""
+
+    seconds: float | None = None
+
+    def apply(self, recall: Recall) -> Flow:
+        replies = yield [Prompt("s", user, timeout_s=self.seconds) for user in ("one", "two")]
+        return Recall(recall.query, text=" and ".join(map(repr, replies)))
+
+
 class Searches(Stage):
     """Asks the collection."""
 
     def apply(self, recall: Recall) -> Flow:
         found = yield [Search(recall.query.text, limit=1)]
         return Recall(recall.query, tuple(found[0]))
+
+
+def both(*stages: Stage, ask=None, recall: Recall = ASKED, deadline: float | None = None, **store):
+    """The outcome in a world that blocks, and in one that waits."""
+    flows = [pipeline(stages, recall, deadline) for _ in range(2)]
+    worlds = [Scripted(ask, asynchronous=waits, **store) for waits in (False, True)]
+    return run(flows[0], worlds[0]), asyncio.run(arun(flows[1], worlds[1]))
 
 
 def test_a_stage_that_gets_a_pool_blocks_no_event_loop() -> None:
@@ -59,27 +77,19 @@ def test_a_stage_that_gets_a_pool_blocks_no_event_loop() -> None:
             threads.append(threading.current_thread())
             return recall
 
-    pool = Pool.of([Candidate(content="Tea.")])
-    asked = replace(ASKED, memories=pool)
-    run(pipeline([Looks()], asked), Scripted())
-    asyncio.run(arun(pipeline([Looks()], asked), Scripted(asynchronous=True)))
+    both(Looks(), recall=replace(ASKED, memories=Pool.of([Candidate(content="Tea.")])))
 
-    here, elsewhere = (each is threading.main_thread() for each in threads)
-    assert here
-    assert not elsewhere
+    assert [each is threading.main_thread() for each in threads] == [True, False]
 
 
-def test_requests_of_one_yield_are_answered_together_in_both_worlds() -> None:
+def test_requests_of_one_yield_are_answered_together() -> None:
     asked: list[list[str]] = []
 
     def ask(prompts):
         asked.append([prompt.user for prompt in prompts])
         return [Reply(prompt.user.upper()) for prompt in prompts]
 
-    sync = run(pipeline([Asks()], ASKED), Scripted(ask))
-    asynchronous = asyncio.run(arun(pipeline([Asks()], ASKED), Scripted(ask, asynchronous=True)))
-
-    for recall in (sync, asynchronous):
+    for recall in both(Asks(), ask=ask):
         assert [each.content for each in recall.memories] == ["ONE and TWO"]
         assert recall.usage[0].startswith("Asks: 2 calls, about 4 tokens in, 3 out")
     assert asked == [["one", "two"]] * 2
@@ -94,63 +104,38 @@ def test_an_error_that_no_stage_mends_is_raised() -> None:
 
 
 def test_a_scripted_model_that_runs_dry_is_an_error_and_not_the_end() -> None:
-    def ask(prompts):
-        return [next(iter(()))]
-
     with pytest.raises(RuntimeError):
-        run(pipeline([Asks()], ASKED), Scripted(ask))
-
-
-def test_a_search_outside_a_retriever_says_so() -> None:
-    with pytest.raises(StoreError, match="inside a RecallRetriever"):
-        run(pipeline([Searches()], ASKED))
+        run(pipeline([Asks()], ASKED), Scripted(lambda prompts: [next(iter(()))]))
 
 
 def test_every_memory_names_the_step_that_fell_back() -> None:
     class Finds(Stage):
         def apply(self, recall: Recall) -> Recall:
-            return Recall(
-                recall.query, (Memory(content="a"), Memory(content="b")), "", recall.fallbacks
-            )
+            return replace(recall, memories=(Memory(content="a"), Memory(content="b")))
 
-    def ask(prompts):
-        return [Reply(ConnectionError("down"))] * len(prompts)
-
-    recall = run(pipeline([Asks(), Finds()], ASKED), Scripted(ask))
-
-    assert [memory.trace["degraded"] for memory in recall.memories] == [
-        "Asks: ConnectionError: down"
-    ] * 2
-
-
-def test_of_several_prompts_one_that_fails_has_its_error_in_place_of_a_reply() -> None:
-    class Keeps(Stage):
-        def apply(self, recall: Recall) -> Flow:
-            replies = yield [Prompt("s", "one", None), Prompt("s", "two", None)]
-            return Recall(recall.query, text=" and ".join(map(repr, replies)))
-
-    def ask(prompts):
-        return [Reply("said"), Reply(OSError("down"))]
-
-    for recall in (
-        run(pipeline([Keeps()], ASKED), Scripted(ask)),
-        asyncio.run(arun(pipeline([Keeps()], ASKED), Scripted(ask, asynchronous=True))),
-    ):
-        assert recall.text == "'said' and ModelError('OSError: down')"
-
-
-def test_where_all_prompts_fail_the_first_error_arrives_at_the_yield_in_both_worlds() -> None:
     def ask(prompts):
         return [Reply(ConnectionError("down")), Reply(OSError("late"))]
 
-    for recall in (
-        run(pipeline([Asks()], ASKED), Scripted(ask)),
-        asyncio.run(arun(pipeline([Asks()], ASKED), Scripted(ask, asynchronous=True))),
-    ):
+    for recall in both(Asks(), Finds(), ask=ask):  # the first error arrives at the yield
         assert recall.fallbacks == ("Asks: ConnectionError: down",)
+        assert [memory.trace["degraded"] for memory in recall.memories] == [*recall.fallbacks] * 2
 
 
-def test_a_stage_may_read_and_write_the_collection_in_both_worlds() -> None:
+def test_of_several_prompts_one_that_fails_has_its_error_in_place_of_a_reply(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def ask(prompts):
+        return [Reply("said"), Reply(OSError("Ann's secret"))]
+
+    for recall in both(Patient(), ask=ask):
+        assert recall.text == "'said' and ModelError(\"OSError: Ann's secret\")"
+    for record in caplog.records:  # without what the model said
+        assert record.getMessage() == "Patient: a call failed with OSError"
+        assert record.name == "recall_retrievers.core.usage"
+    assert len(caplog.records) == 2
+
+
+def test_a_stage_may_read_and_write_the_collection() -> None:
     stored: dict[str, Memory] = {}
 
     class Keeps(Stage):
@@ -166,52 +151,32 @@ def test_a_stage_may_read_and_write_the_collection_in_both_worlds() -> None:
     def get(ids):
         return [stored[each] for each in ids if each in stored]
 
-    sync = run(Keeps().apply(ASKED), Scripted(get=get, add=add))
-    asynchronous = asyncio.run(
-        arun(Keeps().apply(ASKED), Scripted(asynchronous=True, get=get, add=add))
-    )
+    one, other = both(Keeps(), get=get, add=add)
 
-    assert [each.content for each in sync.memories] == ["Tea."]
-    assert sync == asynchronous
-    with pytest.raises(StoreError, match="inside a RecallRetriever"):
-        run(Keeps().apply(ASKED))
+    assert [each.content for each in one.memories] == ["Tea."]
+    assert one == other
+    for stage in (Keeps(), Searches()):
+        with pytest.raises(StoreError, match="inside a RecallRetriever"):
+            run(pipeline([stage], ASKED))
 
 
-@pytest.mark.parametrize(
+@table(
     ("own", "deadline", "least", "most"),
     [(0.5, 60, 0.5, 0.5), (60, 0.5, 0.1, 0.5), (None, 0.5, 0.1, 0.5), (0.5, None, 0.5, 0.5)],
 )
 def test_a_prompt_has_no_more_time_than_its_stage_and_the_deadline_leave(
     own: float | None, deadline: float | None, least: float, most: float
 ) -> None:
-    class Patient(Stage):
-        def apply(self, recall: Recall) -> Flow:
-            [reply] = yield [Prompt("s", "u", timeout_s=own)]
-            return Recall(recall.query, text=reply)
-
     sent: list[float] = []
 
     def ask(prompts):
         sent.extend(prompt.timeout_s for prompt in prompts)
-        return [Reply("said")]
+        return [Reply("said")] * len(prompts)
 
-    asyncio.run(arun(pipeline([Patient()], ASKED, deadline), Scripted(ask, asynchronous=True)))
-    run(pipeline([Patient()], ASKED, deadline), Scripted(ask))
+    both(Patient(seconds=own), ask=ask, deadline=deadline)
 
     assert all(least <= each <= most for each in sent)
-    assert len(sent) == 2
-
-
-def test_a_model_that_fails_is_logged_without_what_it_said(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    world = Scripted(lambda prompts: [Reply("said"), Reply(TypeError("Ann's secret"))])
-
-    run(pipeline([Asks()], ASKED), world)
-
-    [record] = caplog.records
-    assert record.getMessage() == "Asks: a call failed with TypeError"
-    assert record.name == "recall_retrievers.core.usage"
+    assert len(sent) == 4
 
 
 def test_requests_of_two_kinds_at_once_are_refused() -> None:
@@ -230,8 +195,7 @@ def test_nothing_asked_for_is_nothing_answered() -> None:
             answers = yield []
             return Recall(recall.query, text=repr(answers))
 
-    assert run(pipeline([Idle()], ASKED)).text == "[]"
-    assert asyncio.run(arun(pipeline([Idle()], ASKED), Scripted(asynchronous=True))).text == "[]"
+    assert [recall.text for recall in both(Idle())] == ["[]", "[]"]
 
 
 def test_a_world_that_waits_is_not_taken_for_one_that_blocks() -> None:
