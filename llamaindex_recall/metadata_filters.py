@@ -34,16 +34,7 @@ _JOINED = {FilterCondition.AND: "$and", FilterCondition.OR: "$or"}
 
 
 def to_filter(filters: MetadataFilters | None) -> Filter | None:
-    """The filter that a `RecallStore` takes; None where nothing is limited.
-
-    Raises:
-        FilterError: When an operator has no counterpart.
-
-    Examples:
-        >>> starred = MetadataFilter(key="stars", value=3, operator=">=")
-        >>> to_filter(MetadataFilters(filters=[starred]))
-        {'stars': {'$gte': 3}}
-    """
+    """The filter that a `RecallStore` takes; None where nothing is limited."""
     if filters is None or not filters.filters:
         return None
     condition = filters.condition or FilterCondition.AND

@@ -194,9 +194,8 @@ class AgentMemory(Settings):
             max_results: How many matches of each kind, 1 to 10,000.
 
         Raises:
-        from recall_retrievers.core.scope import ANYBODY, Scope
-        from recall_retrievers.core.settings import Settings, check_count
-        from recall_retrievers.core.settings_messages import got
+            QueryError: When ``max_results`` is out of range.
+            ScopeError: When ``user_id`` is no text, or an empty one.
         """
         terms, searches = self._searches(conversation, system_prompt, user_id, max_results)
         found = self.store.find(searches) if searches else []

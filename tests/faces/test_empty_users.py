@@ -42,10 +42,9 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.evaluation.questions import Question
 from recall_retrievers.serve.app import create_memory_app
 from recall_retrievers.serve.managing import AddMemories
-from recall_retrievers.serve.mcp_server import McpTools
+from recall_retrievers.serve.mcp_server import TOOLS, McpTools
 from recall_retrievers.serve.operation import ScopedService
 from recall_retrievers.serve.routes import ROUTES
-from recall_retrievers.serve.tools import TOOLS
 from recall_retrievers.store import RecallStore, ScopedStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.

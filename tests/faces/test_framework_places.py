@@ -11,14 +11,10 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnablePassthrough
 from langchain_core.tools import create_retriever_tool
-from llama_index.core.llms import MockLLM
-from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.response_synthesizers import ResponseMode
-from llama_index.core.schema import MetadataMode, QueryBundle
+from llama_index.core.schema import MetadataMode
 
 import langchain_recall
 import llamaindex_recall
-from llamaindex_recall import RecallQueryBundle
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows.searcher import Searcher
 
@@ -51,12 +47,6 @@ def test_a_chain(langchain: Any) -> None:
     assert "Memory 1:\n  Content: Ann is afraid of the dentist." in model.prompts[0]
 
 
-def test_a_chain_that_hands_over_a_dict(langchain: Any) -> None:
-    assert [d.id for d in langchain.invoke({"query": "the dentist"})] == ["fear", "moved"]
-    with pytest.raises(ValueError, match=r"expected the question under 'query'.*'input'"):
-        langchain.invoke({"input": "the dentist"})
-
-
 def test_an_agents_tool(langchain: Any) -> None:
     tool = create_retriever_tool(
         langchain, "memories", "What was said.", response_format="content_and_artifact"
@@ -70,40 +60,9 @@ def test_an_agents_tool(langchain: Any) -> None:
     assert [d.id for d in message.artifact] == ["fear", "moved"]
 
 
-def test_batch_and_stream(langchain: Any) -> None:
-    batched = langchain.batch(["the dentist", "green tea"])
-
-    assert [documents[0].id for documents in batched] == ["fear", "tea"]
-    assert next(iter(langchain.stream("green tea")))[0].id == "tea"
-
-
 def test_a_dump_of_the_retriever_holds_no_memories(langchain: Any) -> None:
     assert "dentist" not in dumps(langchain)
     assert "dentist" not in repr(langchain)
-
-
-def test_a_query_engine(llamaindex: Any) -> None:
-    engine = RetrieverQueryEngine.from_args(
-        llamaindex,
-        llm=MockLLM(),
-        response_mode=ResponseMode.COMPACT,
-        node_postprocessors=[llamaindex_recall.FuseRerank(top_n=1)],
-    )
-
-    answer = engine.query("Where is the dentist?")
-    asynchronous = asyncio.run(engine.aquery("Where is the dentist?"))
-
-    assert "Ann is afraid of the dentist." in str(answer)
-    assert str(asynchronous) == str(answer)
-    assert [node.node_id for node in answer.source_nodes] == ["fear"]
-
-
-def test_a_bundle_carries_the_settings_of_a_call(llamaindex: Any) -> None:
-    bundle = RecallQueryBundle("the dentist", options={"scope": {"user_id": "bob"}})
-
-    assert [n.node_id for n in llamaindex.retrieve(bundle)] == ["bob"]
-    assert [n.node_id for n in llamaindex.retrieve(bundle, k=1)] == ["bob"]
-    assert [n.node_id for n in llamaindex.retrieve(QueryBundle("green tea"), k=1)] == ["tea"]
 
 
 def test_a_prompt_sees_the_memory_and_not_the_trace(llamaindex: Any) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from conftest import WordsEmbedding
 from langchain.agents import create_agent
-from langchain.tools import ToolRuntime, tool
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langgraph.store.base import PutOp
@@ -219,33 +218,6 @@ def test_langmems_tools_store_find_change_and_forget(
 
     run(agent(("manage_memory", {"action": "delete", "id": found["key"]})), "ann", is_async)
     assert agents_store.count(scope={"user_id": "ann"}) == 0
-
-
-def test_langmems_tools_work_outside_of_a_graph(words: WordsEmbedding) -> None:
-    with RecallStore(embedding=words) as agents_store:
-        items = RecallGraphStore(agents_store)
-        create_manage_memory_tool(("notes",), store=items).invoke({"content": "Ann likes tea."})
-        found = create_search_memory_tool(("notes",), store=items).invoke({"query": "tea"})
-
-    assert [item["value"]["content"] for item in json.loads(found)] == ["Ann likes tea."]
-
-
-@pytest.mark.parametrize("is_async", [False, True])
-def test_a_tool_reads_the_store_of_its_agent(words: WordsEmbedding, is_async: bool) -> None:
-    @tool
-    def favourite(runtime: ToolRuntime) -> str:
-        """The drink of the user."""
-        item = runtime.store.get(("drinks",), "ann")
-        return "none" if item is None else item.value["drink"]
-
-    with RecallStore(embedding=words) as agents_store:
-        items = RecallGraphStore(agents_store)
-        items.put(("drinks",), "ann", {"drink": "tea"})
-        messages = run(
-            create_agent(calls(("favourite", {})), [favourite], store=items), "a", is_async
-        )
-
-    assert messages[2].content == "tea"
 
 
 def test_a_recall_store_as_the_store_of_a_tool_is_an_error_that_names_ours(

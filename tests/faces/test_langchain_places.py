@@ -12,15 +12,11 @@ from langchain_core.documents import Document
 from langchain_core.load import dumps, loads
 from langchain_core.runnables import (
     ConfigurableField,
-    Runnable,
     RunnableLambda,
     RunnablePassthrough,
 )
 from langchain_tests.integration_tests import RetrieversIntegrationTests
-from tables import table
-from test_house import STAGES
 
-import langchain_recall
 from langchain_recall import FuseRerank, RecallRetriever, RecencyRank, SemanticRank
 from recall_retrievers.core.errors import ScopeError
 from recall_retrievers.store import RecallStore
@@ -89,46 +85,9 @@ def test_configurable_fields_of_the_retriever(retriever: RecallRetriever, ask: A
         ask(settable, "dentist", _settings(how_many=0))
 
 
-def test_configurable_alternatives_of_the_retriever(
-    store: RecallStore, retriever: RecallRetriever, ask: Any
-) -> None:
-    of_bob = RecallRetriever(store=store, scope={"user_id": "bob"})
-    settable = retriever.configurable_alternatives(
-        ConfigurableField(id="whose"), default_key="all", of_bob=of_bob
-    )
-
-    assert ask(settable, "dentist") == ["fear", "moved"]
-    assert ask(settable, "dentist", _settings(whose="of_bob")) == ["bob"]
-
-
 def test_with_config_and_bind_of_the_retriever(retriever: RecallRetriever, ask: Any) -> None:
     assert ask(retriever.with_config(BOB), "dentist") == ["bob"]
     assert ask(retriever.bind(k=1, scope={"user_id": "bob"}), "dentist") == ["bob"]
-
-
-def test_with_retry_and_with_fallbacks_of_the_retriever(
-    retriever: RecallRetriever, ask: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    find, afind = retriever.store.find, retriever.store.afind
-    failures = iter([ConnectionError("the server is down")] * 2)
-
-    def shaky(searches: Any) -> Any:
-        for error in failures:
-            raise error
-        return find(searches)
-
-    async def ashaky(searches: Any) -> Any:
-        for error in failures:
-            raise error
-        return await afind(searches)
-
-    monkeypatch.setattr(retriever.store, "find", shaky)
-    monkeypatch.setattr(retriever.store, "afind", ashaky)
-    again = retriever.with_retry(wait_exponential_jitter=False, stop_after_attempt=2)
-    empty: Runnable[Any, Any] = RunnableLambda(lambda _: [])
-
-    assert ask(retriever.with_fallbacks([empty]), "dentist") == []
-    assert ask(again, "dentist") == ["fear", "moved"]
 
 
 def test_batch_of_the_retriever_keeps_each_users_memories_apart(
@@ -198,46 +157,11 @@ def given(retriever: RecallRetriever) -> dict[str, Any]:
     return {"query": "dentist", "documents": retriever.invoke("dentist")}
 
 
-def test_configurable_fields_and_alternatives_of_a_stage(given: dict[str, Any], ask: Any) -> None:
-    counted = FuseRerank().configurable_fields(top_n=ConfigurableField(id="top_n"))
-    chosen = FuseRerank().configurable_alternatives(ConfigurableField(id="by"), date=RecencyRank())
-
-    assert ask(counted, given) == ["fear", "moved"]
-    assert ask(counted, given, _settings(top_n=1)) == ["fear"]
-    assert ask(chosen, given, _settings(by="date")) == ["moved", "fear"]
-
-
-def test_a_stage_with_retry_fallbacks_config_and_batch(given: dict[str, Any], ask: Any) -> None:
-    stage = RecencyRank()
-
-    for wrapped in (
-        stage.with_retry(wait_exponential_jitter=False),
-        stage.with_fallbacks([FuseRerank()]),
-        stage.with_config(run_name="newest first"),
-    ):
-        assert ask(wrapped, given) == ["moved", "fear"]
-    assert [_ids(found) for found in stage.batch([given, given])] == [["moved", "fear"]] * 2
-    assert _ids(asyncio.run(stage.abatch([given]))[0]) == ["moved", "fear"]
-
-
 def test_a_stage_says_what_it_takes() -> None:
     taken = FuseRerank().get_input_jsonschema()["$defs"]["CompressorInput"]
 
     assert taken["required"] == ["query", "documents"]
     assert FuseRerank().get_output_jsonschema()["items"] == {"$ref": "#/$defs/Document"}
-
-
-@table("name", STAGES)
-def test_every_stage_can_be_written_down_and_read_again(name: str) -> None:
-    made = getattr(langchain_recall, name)(timezone="Asia/Tokyo")
-
-    read = loads(dumps(made), valid_namespaces=["langchain_recall"], allowed_objects=[type(made)])
-    unpickled = pickle.loads(pickle.dumps(made))
-
-    for back in (read, unpickled):
-        assert type(back) is type(made)
-        assert back.model_dump() == made.model_dump()
-        assert back.timezone == "Asia/Tokyo"
 
 
 def test_a_stage_is_never_written_down_without_its_model() -> None:

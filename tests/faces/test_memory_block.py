@@ -117,27 +117,6 @@ async def test_messages_that_do_not_fit_are_kept_with_speaker_and_session(
     )
 
 
-async def test_the_rest_is_kept_when_the_session_ends_and_only_once(counting: Counting) -> None:
-    block = remembering(counting)
-    memory = memory_of(block)
-    await memory.aput_messages([told("My cat is called Tom."), told("Nice.", "assistant")])
-
-    for _ in range(2):
-        await block.aflush(memory)
-
-    assert counting.count() == 3
-
-
-async def test_a_session_can_keep_to_itself(counting: Counting) -> None:
-    block = remembering(counting, by_session=True)
-    memory = memory_of(block, "monday")
-    await memory.aput_messages([told("My cat is called Tom.")])
-    await block.aflush(memory)
-
-    assert "called Tom" in await seen(memory_of(block, "monday"), "What is my cat called?")
-    assert "called Tom" not in await seen(memory_of(block, "tuesday"), "What is my cat called?")
-
-
 async def test_what_goes_wrong_is_logged_and_what_was_not_stored_waits(
     counting: Counting, caplog: pytest.LogCaptureFixture
 ) -> None:

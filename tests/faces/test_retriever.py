@@ -49,20 +49,6 @@ def test_the_method_is_handed_on(store: RecallStore, face: Face, method: str) ->
 
 
 @once
-def test_without_a_model_the_first_sentences_are_the_reflection(
-    store: RecallStore, face: Face
-) -> None:
-    config = face.RecallConfig(source=store, generate_reflection=True, max_results=2)
-
-    found, reflection = recall(face, "dentist", config, timestamp=NOW)
-
-    assert len(found) == 2
-    assert reflection.content == (
-        "Ann is afraid of the dentist. [1] The dentist moved to Elm Street. [2]"
-    )
-
-
-@once
 def test_a_reflection_is_verified_and_stored(own_store: RecallStore, face: Face) -> None:
     reflector = face.Reflect(llm=face.model(REPLY.replace("Ann is afraid", "She is afraid")))
     config = face.RecallConfig(
@@ -179,17 +165,6 @@ def test_the_moment_of_asking_in_every_form(store: RecallStore, face: Face, mome
 
     assert [each.id for each in of_retriever] == ["filling", "tea"]
     assert of_call == of_retriever
-
-
-@once
-@table(("first", "start"), [("monday", "2024-03-04"), ("sunday", "2024-03-03")])
-def test_the_first_day_of_a_week(store: RecallStore, face: Face, first: str, start: str) -> None:
-    stages = [face.ExtractTime(week_start=first), face.FuseRerank()]
-    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", stages=stages)
-
-    [found, *_] = face.ask(retriever, "the dentist this week")
-
-    assert found.metadata["recall_time_range"].startswith(start)
 
 
 @once

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from faces.adapters import FACES, Face, both, document
 from faces.conftest import MEMORIES
-from faces.listening import Callbacks, Events, Runs, listening
+from faces.listening import Events, listening
 from faces.slow_models import GIVEN, all_judged, slow_model
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.instrumentation import get_dispatcher
@@ -192,31 +192,6 @@ def test_what_recall_does_in_one_call_is_shown_too(store: RecallStore, face: Fac
     assert {run.parent.name if run.parent else None for run in shown} == (
         {"chain"} if face.is_langchain else {None}
     )
-
-
-def test_tags_and_metadata_of_a_config_reach_the_stages_and_their_models(
-    store: RecallStore,
-) -> None:
-    import langchain_recall
-
-    runs = Runs()
-    heard = Callbacks(runs)
-    model = Face("langchain_recall", False).model(all_judged)
-    retriever = langchain_recall.personal_memory_retriever(store, model, timestamp=NOW)
-    config = {
-        "callbacks": [heard],
-        "tags": ["nightly"],
-        "metadata": {"ticket": 7},
-        "run_name": "dentists",
-    }
-
-    retriever.invoke("the dentist", config)
-
-    assert len(heard.seen) == 1 + len(STAGES) + 1
-    for tags, metadata in heard.seen.values():
-        assert "nightly" in tags
-        assert metadata["ticket"] == 7
-    assert "dentists" not in {run.name for run in runs.all.values()}  # that is the question's own
 
 
 def test_events_of_a_chain_show_the_stages(store: RecallStore) -> None:

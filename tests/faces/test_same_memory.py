@@ -11,7 +11,6 @@ from faces.conftest import MEMORIES, NOW
 from langchain_classic.retrievers import (
     ContextualCompressionRetriever,
     EnsembleRetriever,
-    MergerRetriever,
     MultiQueryRetriever,
 )
 from langchain_core.documents import Document
@@ -65,24 +64,6 @@ def test_several_questions_find_each_memory_once(retriever: Any, is_async: bool)
     ids = [document.id for document in found]
     assert len(ids) >= 2
     assert sorted(ids) == sorted(set(ids))
-
-
-def test_merged_retrievers_are_deduplicated_as_stock_ones_are(
-    store: RecallStore, is_async: bool
-) -> None:
-    """LangChain merges without looking for copies; what follows it finds them."""
-    by_words = langchain_recall.RecallRetriever(store=store, k=3, method="keyword")
-    merged = MergerRetriever(retrievers=[langchain_recall.RecallRetriever(store=store), by_words])
-    unique = ContextualCompressionRetriever(
-        base_retriever=merged, base_compressor=langchain_recall.Deduplicate()
-    )
-
-    twice, once = _asked(merged, is_async), _asked(unique, is_async)
-
-    different = [each for n, each in enumerate(twice) if each not in twice[:n]]
-    assert len(twice) > len(different)
-    assert len({each.id for each in twice}) == len(different)
-    assert sorted(each.id or "" for each in once) == sorted(each.id or "" for each in different)
 
 
 def test_an_ensemble_finds_each_memory_once(store: RecallStore, is_async: bool) -> None:

@@ -6,11 +6,7 @@ from typing import Any
 import pytest
 from faces.adapters import Face, Found, both, once
 from faces.slow_models import SlowChat, SlowLLM
-from langchain_classic.retrievers import ContextualCompressionRetriever
-from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline
-from langchain_core.documents import Document
 from langchain_core.load import dumps, loads
-from langchain_core.retrievers import BaseRetriever
 from tables import table
 
 import langchain_recall
@@ -88,30 +84,6 @@ def test_they_keep_the_promises_of_single_stages(package: str, check: Check) -> 
         return face.several(stages=[face.ExtractTime(), face.SemanticRank(llm=model)])
 
     check(SUBJECTS[package](several, reply=REPLIES["SemanticRank"]))
-
-
-class Stock(BaseRetriever):
-    """A LangChain retriever that knows no times."""
-
-    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
-        return [
-            Document(id=each.id, page_content=each.content, metadata=dict(each.metadata))
-            for each in CANDIDATES
-        ]
-
-
-@pytest.mark.parametrize("is_async", [False, True])
-async def test_langchains_own_places(is_async: bool) -> None:
-    several = langchain_recall.RecallCompressor(
-        stages=[langchain_recall.ExtractTime(), langchain_recall.FuseRerank(top_n=2)], **ASKED
-    )
-    stock = DocumentCompressorPipeline(transformers=[several])
-    retriever = ContextualCompressionRetriever(base_compressor=stock, base_retriever=Stock())
-
-    found = await retriever.ainvoke(QUESTION) if is_async else retriever.invoke(QUESTION)
-
-    assert [each.id for each in found] == ["moved", "filling"]
-    assert found[1].metadata["recall_time_words"] == "last Tuesday"
 
 
 def test_it_can_be_written_down() -> None:

@@ -168,17 +168,3 @@ def test_time_that_is_given_or_unwanted_costs_no_call(
     face.ask(retriever, QUESTION, **settings)
 
     assert model.prompts == []
-
-
-@once
-def test_the_personal_flow_hands_its_model_to_both(kitchen: RecallStore, face: Face) -> None:
-    ranking = '{"scores": [{"memory": 1, "score": 0.9}, {"memory": 2, "score": 0.8}]}'
-
-    model = face.model(lambda prompt: LOCKDOWN if "stretch of time" in prompt else ranking)
-    retriever = face.personal_memory_retriever(kitchen, llm=model, timestamp=NOW)
-
-    [best, *_] = face.ask(retriever, QUESTION)
-    face.ask(retriever, "What do I cook?")
-
-    assert best.metadata["recall_time_words"] == "during the lockdown"
-    assert ["stretch of time" in prompt for prompt in model.prompts] == [True, False, False]

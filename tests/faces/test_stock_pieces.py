@@ -62,16 +62,6 @@ def test_langchains_compression_retriever_runs_our_stages(
     assert len(model.prompts) == 1
 
 
-def test_langchains_compression_retriever_asks_no_model_about_nothing(store: RecallStore) -> None:
-    model = ScriptedChat(replies=["{}"])
-    retriever = _compression(store, langchain_recall.SemanticRank(llm=model))
-    nobody = langchain_recall.RecallRetriever(store=store, scope={"user_id": "nobody"})
-
-    found = retriever.model_copy(update={"base_retriever": nobody}).invoke("dentist")
-
-    assert (found, model.prompts) == ([], [])
-
-
 # -- theirs in ours -------------------------------------------------------------------------------
 
 CHOSEN = "Doc: 2, Relevance: 9\nDoc: 1, Relevance: 3"

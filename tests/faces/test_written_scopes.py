@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from faces.adapters import Face, both, once
 from faces.conftest import NOW
-from faces.owners import ANN, BOB, QUESTION, add, retriever
+from faces.owners import ANN, QUESTION, add, retriever
 from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
@@ -49,16 +49,6 @@ def test_of_another_scope_it_stores_nothing(own_store: RecallStore, face: Face) 
 
     assert sorted(each.id for each in own_store.memories()) == before
     assert own_store.get(["bob"])[0].scope.user_id == "bob"
-
-
-def test_a_deletion_keeps_to_its_scope(own_store: RecallStore) -> None:
-    own_store.delete(["moved", "bob", "gone"], scope=ANN)
-
-    assert [each.id for each in own_store.get(["moved", "bob"])] == ["bob"]
-    assert [each.id for each in own_store.get(["tea", "bob"], scope=BOB)] == ["bob"]
-    assert [each.id for each in own_store.memories(scope=BOB)] == ["bob"]
-    own_store.delete(["bob"])
-    assert own_store.get(["bob"]) == []
 
 
 class Careless(Stage):

@@ -23,11 +23,16 @@ from recall_retrievers.core.errors import (
 )
 from recall_retrievers.core.scope import Scope, ScopeName
 from recall_retrievers.serve import shared_folder
-from recall_retrievers.serve.answers import Added, Page, Retrieved
-from recall_retrievers.serve.managing import AddMemories, ListMemories
-from recall_retrievers.serve.operation import RetrievePersonalMemory
-from recall_retrievers.serve.peers import ADDRESS, Address, Listener, Message, ask
-from recall_retrievers.serve.shared_folder import SharedFolder
+from recall_retrievers.serve.managing import Added, AddMemories, ListMemories, Page
+from recall_retrievers.serve.operation import Retrieved, RetrievePersonalMemory
+from recall_retrievers.serve.shared_folder import (
+    ADDRESS,
+    Address,
+    Listener,
+    Message,
+    SharedFolder,
+    ask,
+)
 from recall_retrievers.store import RecallStore
 
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
