@@ -148,14 +148,10 @@ class RateLimit:
     """A number of requests a second for each client, with some in reserve (a token bucket)."""
 
     def __init__(
-        self,
-        per_second: float | None,
-        *,
-        burst: int | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        self, per_second: float | None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._rate = per_second
-        self._burst = float(burst or max(1, math.ceil(2 * (per_second or 0))))
+        self._burst = float(max(1, math.ceil(2 * (per_second or 0))))  # may come at once
         self._clock = clock
         self._reserves: OrderedDict[str, tuple[float, float]] = OrderedDict()
 

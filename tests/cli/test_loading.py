@@ -12,6 +12,8 @@ from cli.kit import LINES, Run, beside, written
 from conftest import WordsEmbedding
 from tables import table
 
+from recall_retrievers import read_questions
+from recall_retrievers.core.errors import QuestionFileError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.store import RecallStore
 
@@ -199,3 +201,23 @@ def test_the_bar_moves_before_the_first_large_batch(tmp_path: Path) -> None:
             store.add([f"Tea {n} {progress}." for n in range(300)], progress=progress)
             assert (sizes[0], sum(sizes)) == (first, 300)
             sizes.clear()
+
+
+def test_lines_and_questions_of_nobody_are_left_out_and_named(tmp_path: Path, run: Run) -> None:
+    nobody: list[object] = ["", "  ", None, 0, False, [], {}]
+    lines: list[dict[str, object]] = [
+        {"content": "The dentist of Ann.", "user_id": "ann"},
+        {"content": "The dentist of Bob.", "scope": {"user_id": "bob"}},
+        *({"content": "The dentist of nobody.", "user_id": value} for value in nobody),
+    ]
+    path = written(tmp_path / "notes.jsonl", lines)
+
+    left_out = json.loads(run("load", "--memories", path, "--json")[1])["left_out"].values()
+
+    assert sum("scope user_id must be a text" in why for why in left_out) == len(nobody)
+    stored = json.loads(run("stats", "--memories", path, "--json")[1])
+    assert (stored["user_id"], stored["memories"]) == ({"ann": 1, "bob": 1}, 2)
+    for value in nobody:
+        asked = {"question": "Who is the dentist?", "relevant": ["moved"], "user_id": value}
+        with pytest.raises(QuestionFileError, match="line 1: scope user_id must be a text"):
+            read_questions(written(tmp_path / "questions.jsonl", [asked]))

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from faces.adapters import FACES, Face, once
 from faces.conftest import MEMORIES
-from faces.empty_scopes import FIELDS, QUESTION, blanks, odd, retriever
 from faces.other_stores import open_store, rows
+from faces.owners import FIELDS, QUESTION, blanks, odd, retriever
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain.agents import create_agent
