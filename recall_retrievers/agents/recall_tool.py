@@ -7,6 +7,7 @@ the reference time are never in the schema: the operator sets them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import ClassVar
 
@@ -26,6 +27,10 @@ DESCRIPTION = (
     "`since` and `until`, if only memories of that time are wanted."
 )
 
+WHEN = 'Only memories of this time, in words: "last Tuesday", "in March".'
+SINCE = "Only memories from this day on: 2024-03-01."
+UNTIL = "Only memories up to this day, included: 2024-03-31."
+
 _HEADING = f"Memories of earlier conversations that may help now, the best first. {QUOTED_MATERIAL}"
 
 
@@ -43,20 +48,15 @@ class RecallToolInput(BaseModel):
     query: str = Field(
         description="What to look for, as a full question. Empty lists the newest of the time."
     )
-    when: str | None = Field(
-        default=None,
-        description='Only memories of this time, in words: "last Tuesday", "in March".',
-    )
-    since: str | None = Field(
-        default=None, description="Only memories from this day on: 2024-03-01."
-    )
-    until: str | None = Field(default=None, description="Only memories up to this day, included.")
+    when: str | None = Field(default=None, description=WHEN)
+    since: str | None = Field(default=None, description=SINCE)
+    until: str | None = Field(default=None, description=UNTIL)
 
     def options(self) -> CallOptions:
         """The settings of the call; empty if no time is named."""
         if self.since or self.until:
             return CallOptions(
-                time_range=(_first("since", self.since), _after("until", self.until)),
+                time_range=(_moment("since", self.since), _moment("until", self.until, days=1)),
                 time_mode="require",
             )
         if self.when:
@@ -129,25 +129,15 @@ def _fenced(number: int, memory: Candidate, *, with_id: bool) -> str:
     )
 
 
-def _first(name: str, text: str | None) -> str | None:
-    return text if text is None else _moment(name, text).isoformat()
-
-
-def _after(name: str, text: str | None) -> str | None:
-    """The end of the range: a day is included."""
+def _moment(name: str, text: str | None, *, days: int = 0) -> str | None:
+    """A moment as it was written, or so many days after the beginning of a day."""
     if text is None:
         return None
-    moment = _moment(name, text)
-    whole_day = not isinstance(moment, datetime)
-    return (moment + timedelta(days=1) if whole_day else moment).isoformat()
-
-
-def _moment(name: str, text: str) -> date | datetime:
     for read in (date.fromisoformat, datetime.fromisoformat):
-        try:
-            return read(text)
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            moment = read(text)
+            is_day = not isinstance(moment, datetime)
+            return (moment + timedelta(days=days) if is_day else moment).isoformat()
     raise QueryError(
         f"{name} must be a date such as 2024-03-01, or an ISO 8601 moment; got {got(text)}"
     )

@@ -16,7 +16,14 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
-from recall_retrievers.agents.recall_tool import DESCRIPTION, nothing_found, shown_memories
+from recall_retrievers.agents.recall_tool import (
+    DESCRIPTION,
+    SINCE,
+    UNTIL,
+    WHEN,
+    nothing_found,
+    shown_memories,
+)
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Settings
@@ -42,11 +49,6 @@ from recall_retrievers.serve.operation import (
 )
 from recall_retrievers.stages.plain_texts import NOTHING_FOUND
 from recall_retrievers.store.conditions import Order
-
-_WHEN = 'Only memories of this time, in words: "last Tuesday", "in March".'
-_SINCE = "Only memories from this day on: 2024-03-01."
-_UNTIL = "Only memories up to this day, included: 2024-03-31."
-
 
 Do = Callable[[Operation], Awaitable[BaseModel]]
 """Runs an operation for the client that calls a tool."""
@@ -82,9 +84,9 @@ class RecallTool(Tool):
 
     question: str = Field(min_length=1, description="What to look for, as a full question.")
     k: int = Field(default=5, ge=1, le=MOST_PER_REQUEST, description="How many memories at most.")
-    when: str = Field(default="", description=_WHEN)
-    since: str = Field(default="", description=_SINCE)
-    until: str = Field(default="", description=_UNTIL)
+    when: str = Field(default="", description=WHEN)
+    since: str = Field(default="", description=SINCE)
+    until: str = Field(default="", description=UNTIL)
 
     async def call(self, do: Do) -> str:
         """The memories in their fences, best first."""
@@ -161,9 +163,9 @@ class ListTool(Tool):
 
     limit: int = Field(default=20, ge=1, le=MOST_PER_REQUEST, description="How many at most.")
     order: Order = Field(default="newest", description="Which come first.")
-    when: str = Field(default="", description=_WHEN)
-    since: str = Field(default="", description=_SINCE)
-    until: str = Field(default="", description=_UNTIL)
+    when: str = Field(default="", description=WHEN)
+    since: str = Field(default="", description=SINCE)
+    until: str = Field(default="", description=UNTIL)
     memory_type: str = Field(default="", description="Only memories of this type.")
     after: str = Field(default="", description="Where the list before ended, to go on from there.")
 

@@ -18,7 +18,7 @@ from pydantic.json_schema import SkipJsonSchema
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from recall_retrievers.agents.recall_tool import RecallToolInput
+from recall_retrievers.agents.recall_tool import SINCE, UNTIL, WHEN, RecallToolInput
 from recall_retrievers.core import errors
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import QueryError
@@ -135,11 +135,9 @@ class Service(Protocol):
 class TimedOperation(Operation):
     """An operation that may name a time, in words or as dates."""
 
-    when: OptionalText = Field(
-        default=None, description='Only memories of this time, in words: "last Tuesday".'
-    )
-    since: OptionalText = Field(default=None, description="Only memories from this day on.")
-    until: OptionalText = Field(default=None, description="Only memories up to this day, included.")
+    when: OptionalText = Field(default=None, description=WHEN)
+    since: OptionalText = Field(default=None, description=SINCE)
+    until: OptionalText = Field(default=None, description=UNTIL)
     timestamp: Timestamp = Field(
         default=None, description="The moment of asking, ISO 8601 or epoch seconds; null = now."
     )

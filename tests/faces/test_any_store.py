@@ -1,6 +1,5 @@
 """Other stores than ours in its place: one table of cases, and their own search by words."""
 
-import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -11,24 +10,17 @@ from faces.cases import Case
 from faces.conftest import NOW
 from faces.other_stores import (
     ANN,
-    DIMENSION,
     KINDS,
     Fixed,
     FixedIndex,
-    LangChainWords,
-    LlamaIndexWords,
     Row,
     crowd,
     documents_of,
-    llamaindex_postgres,
-    needs,
     nodes_of,
     open_store,
     possible,
-    qdrant_id,
     rows,
 )
-from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.schema import NodeWithScore
 from tables import table
 
@@ -232,23 +224,22 @@ def memories() -> list[Row]:
 @both
 def test_the_own_search_by_words_is_used(face: Face, opened: Open, memories: list[Row]) -> None:
     by_words = [each for each in memories if each[0] in ("wedding", "bob")]
-    keyword: Any
+    fixed: Any = FixedIndex(nodes_of(by_words))
     if face.is_langchain:
-        keyword = Fixed(documents=documents_of(by_words))
-    else:
-        keyword = FixedIndex(nodes_of(by_words))
-    store = face.AnyStore(source=opened(), keyword=keyword)
+        fixed = Fixed(documents=documents_of(by_words))
+    stored = open_store("in memory", face, by_words, lambda: 0)
+    for keyword in (fixed, stored):
+        store = face.AnyStore(source=opened(), keyword=keyword)
+        by_word = face.RecallRetriever(store=store, method="keyword")
 
-    hybrid = face.ask(face.RecallRetriever(store=store), "Carla")
-    words = face.ask(face.RecallRetriever(store=store, method="keyword"), "Carla")
-    mine = face.ask(
-        face.RecallRetriever(store=store, method="keyword", scope={"user_id": "ann"}), "Carla"
-    )
+        hybrid = face.ask(face.RecallRetriever(store=store), "Carla")
+        words = face.ask(by_word, "Carla")
+        mine = face.ask(by_word, "Carla", scope={"user_id": "ann"})
 
-    assert "recall_degraded" not in hybrid[0].metadata
-    assert {each.id for each in hybrid if "recall_keyword" in each.metadata} == {"wedding", "bob"}
-    assert {each.id for each in words} == {"wedding", "bob"}
-    assert [each.id for each in mine] == ["wedding"]
+        assert "recall_degraded" not in hybrid[0].metadata
+        found = {each.id for each in hybrid if "recall_keyword" in each.metadata}
+        assert found == {each.id for each in words} == {"wedding", "bob"}
+        assert [each.id for each in mine] == ["wedding"]
 
 
 def test_a_function_may_be_the_search_by_words(
@@ -278,64 +269,3 @@ def test_a_function_may_be_the_search_by_words(
         store = face.AnyStore(source=opened(), keyword=later)
         with pytest.raises(StoreError, match="keyword is an async function"):
             face.ask(face.RecallRetriever(store=store, method="keyword"), "tea")
-
-
-def test_qdrants_sparse_vectors_are_a_search_by_words(memories: list[Row]) -> None:
-    needs("langchain_qdrant")
-    from langchain_qdrant import QdrantVectorStore, RetrievalMode, SparseEmbeddings, SparseVector
-    from qdrant_client import QdrantClient, models
-
-    class Words(SparseEmbeddings):
-        """A word is a number; a text has a 1 for each of its words."""
-
-        def embed_query(self, text: str) -> SparseVector:
-            numbers = sorted({zlib.crc32(word.encode()) for word in text.lower().split()})
-            return SparseVector(indices=numbers, values=[1.0] * len(numbers))
-
-        def embed_documents(self, texts: list[str]) -> list[SparseVector]:
-            return [self.embed_query(text) for text in texts]
-
-    client = QdrantClient(":memory:")
-    client.create_collection(
-        "memories",
-        vectors_config={"": models.VectorParams(size=DIMENSION, distance=models.Distance.COSINE)},
-        sparse_vectors_config={"langchain-sparse": models.SparseVectorParams()},
-    )
-    by_meaning, by_words, both = (
-        QdrantVectorStore(client, "memories", LangChainWords(), mode, sparse_embedding=Words())
-        for mode in (RetrievalMode.DENSE, RetrievalMode.SPARSE, RetrievalMode.HYBRID)
-    )
-    both.add_documents(
-        [each.model_copy(update={"id": qdrant_id(str(each.id))}) for each in documents_of(memories)]
-    )
-    store = LANGCHAIN.AnyStore(source=by_meaning, keyword=by_words, fetch_limit=1)
-    question = "of Bob called green tea"
-    settings = {"k": 1, "fetch_k": 1, "scope": {"user_id": "ann"}}
-
-    words, hybrid = (
-        LANGCHAIN.RecallRetriever(store=store, method=method, **settings).invoke(question)
-        for method in ("keyword", "hybrid")
-    )
-
-    assert [each.page_content for each in words] == [memories[3][1]]  # Bob's has more of the words
-    assert words[0].metadata["recall_keyword"] == 2
-    assert "recall_degraded" not in hybrid[0].metadata
-
-
-def test_the_text_search_of_an_index_is_a_search_by_words(
-    memories: list[Row], postgres: Callable[[], int]
-) -> None:
-    vectors = llamaindex_postgres(postgres(), hybrid_search=True)
-    index = VectorStoreIndex(
-        nodes_of(memories),
-        storage_context=StorageContext.from_defaults(vector_store=vectors),
-        embed_model=LlamaIndexWords(),
-    )
-    text_search = index.as_retriever(vector_store_query_mode="sparse", similarity_top_k=1)
-    store = LLAMAINDEX.AnyStore(source=index, keyword=text_search)
-    retriever = LLAMAINDEX.RecallRetriever(store=store, method="keyword", scope={"user_id": "ann"})
-
-    found = LLAMAINDEX.ask(retriever, "dentist tooth")
-
-    assert {each.id for each in found} == {"filling", "moved", "fear"}
-    assert max(found, key=lambda each: each.metadata["recall_keyword"]).id == "filling"

@@ -41,18 +41,6 @@ def retriever(face: Face, store: Any, timestamp: str = NOW, **settings: Any) -> 
 
 
 @once
-@pytest.mark.parametrize("method", ["semantic", "keyword", "hybrid"])
-def test_the_moment_of_the_question_decides(face: Face, parcels: RecallStore, method: str) -> None:
-    for moment, there in [
-        ("2024-03-08T11:59:59Z", ["desk", "locker", "porch"]),
-        (AT_NOON, ["desk", "locker"]),
-        (LATER, ["desk"]),
-    ]:
-        found = face.ask(retriever(face, parcels, moment, method=method), QUESTION)
-        assert sorted(each.id for each in found) == there
-
-
-@once
 @pytest.mark.parametrize(
     ("moment", "zone"),
     [

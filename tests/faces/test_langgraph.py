@@ -1,6 +1,5 @@
 """LangGraph's agents: the example, checkpoints, and what the middleware shows the model."""
 
-import asyncio
 import importlib.util
 import runpy
 import sys
@@ -10,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from faces.adapters import FACES, Face, langchain
 from faces.conftest import NOW
 from langchain.agents import create_agent
 from langchain_core.documents import Document
@@ -53,18 +53,16 @@ def test_the_example_prints_what_it_recalled(capsys: pytest.CaptureFixture[str])
     ]
 
 
-@pytest.mark.parametrize("is_async", [False, True])
+@langchain
 def test_a_conversation_goes_on_from_its_checkpoint(
-    example: ModuleType, words: Any, saver: InMemorySaver, is_async: bool
+    example: ModuleType, words: Any, saver: InMemorySaver, face: Face
 ) -> None:
     model = FakeListChatModel(responses=["A molar?", "Yes."])
     monday, tuesday = "2024-03-04T18:00:00Z", "2024-03-05T08:00:00Z"
 
     def ask(graph: Any, text: str, config: Any) -> Any:
         given = {"messages": [("user", text)]}
-        return (
-            asyncio.run(graph.ainvoke(given, config)) if is_async else graph.invoke(given, config)
-        )
+        return face.call(graph, "invoke", given, config)
 
     with RecallStore(embedding=words) as store, warnings.catch_warnings():
         warnings.simplefilter("error")  # LangGraph warns of what a checkpoint cannot carry safely
@@ -92,9 +90,9 @@ class ToolCaller(GenericFakeChatModel):
         return self
 
 
-@pytest.mark.parametrize("is_async", [False, True])
+@langchain
 def test_an_agent_answers_a_dated_question_and_its_checkpoint_keeps_the_evidence(
-    store: RecallStore, saver: InMemorySaver, is_async: bool
+    store: RecallStore, saver: InMemorySaver, face: Face
 ) -> None:
     """The model calls the tool, is told, and answers; a later turn begins where this one ended."""
     asked = {"query": "What did the dentist do?", "when": "last Tuesday"}
@@ -108,9 +106,7 @@ def test_an_agent_answers_a_dated_question_and_its_checkpoint_keeps_the_evidence
 
     def ask(text: str) -> Any:
         given: Any = {"messages": [("user", text)]}
-        return (
-            asyncio.run(agent.ainvoke(given, config)) if is_async else agent.invoke(given, config)
-        )
+        return face.call(agent, "invoke", given, config)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -158,20 +154,20 @@ def said(*replies: Any) -> Watched:
     )
 
 
-def run(agent: Any, text: str, is_async: bool, **configurable: str) -> Any:
+def run(agent: Any, text: str, face: Face = FACES[0], **configurable: str) -> Any:
     asked = {"messages": [("user", text)]}
     config = {"configurable": {**CONFIG, **configurable}}
-    return asyncio.run(agent.ainvoke(asked, config)) if is_async else agent.invoke(asked, config)
+    return face.call(agent, "invoke", asked, config)
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-def test_every_model_call_of_a_turn_sees_the_memories(store: RecallStore, is_async: bool) -> None:
+@langchain
+def test_every_model_call_of_a_turn_sees_the_memories(store: RecallStore, face: Face) -> None:
     call = AIMessage("", tool_calls=[{"name": "clock", "args": {}, "id": "1"}])
     model = said(call, "A filling.")
     recall = RecallMiddleware(RecallRetriever(store=store, k=1))
     agent = create_agent(model, [clock], system_prompt="Be brief.", middleware=[recall])
 
-    done = run(agent, "Which filling did the dentist put in last Tuesday?", is_async, user_id="ann")
+    done = run(agent, "Which filling did the dentist put in last Tuesday?", face, user_id="ann")
 
     for messages in model.shown:
         system = messages[0]
@@ -190,7 +186,7 @@ def test_of_a_message_that_is_longer_than_a_question_the_beginning_is_asked(
     recall = RecallMiddleware(RecallRetriever(store=store, k=1))
     agent = create_agent(model, [], middleware=[recall])
 
-    run(agent, "What did the dentist do? " + "See: " * 20_000, False, user_id="ann")
+    run(agent, "What did the dentist do? " + "See: " * 20_000, user_id="ann")
 
     assert "dentist" in model.shown[0][0].text
 
@@ -200,8 +196,8 @@ def test_the_next_turn_has_its_own_memories_and_the_history_none(store: RecallSt
     recall = RecallMiddleware(RecallRetriever(store=store, k=1))
     agent = create_agent(model, middleware=[recall], checkpointer=InMemorySaver())
 
-    run(agent, "Which filling did I get last Tuesday?", False, user_id="ann", thread_id="1")
-    done = run(agent, "What does Ann drink in the morning?", False, user_id="ann", thread_id="1")
+    run(agent, "Which filling did I get last Tuesday?", user_id="ann", thread_id="1")
+    done = run(agent, "What does Ann drink in the morning?", user_id="ann", thread_id="1")
 
     assert "filling" not in model.shown[1][0].text
     assert "Green tea" in model.shown[1][0].text
@@ -212,7 +208,7 @@ def test_where_nothing_is_found_the_model_is_told_nothing(store: RecallStore) ->
     model = said("Hello.")
     recall = RecallMiddleware(RecallRetriever(store=store, scope={"user_id": "nobody"}))
 
-    run(create_agent(model, middleware=[recall]), "Hello!", False)
+    run(create_agent(model, middleware=[recall]), "Hello!")
 
     assert [type(m).__name__ for m in model.shown[0]] == ["HumanMessage"]
 
@@ -222,8 +218,8 @@ def test_a_gate_spares_small_talk_the_search(store: RecallStore) -> None:
     recall = RecallMiddleware(RecallRetriever(store=store), gate=SearchGate())
     agent = create_agent(model, middleware=[recall])
 
-    run(agent, "Thanks!", False, user_id="ann")
-    run(agent, "What did I tell you about my tea?", False, user_id="ann")
+    run(agent, "Thanks!", user_id="ann")
+    run(agent, "What did I tell you about my tea?", user_id="ann")
 
     assert [type(m).__name__ for m in model.shown[0]] == ["HumanMessage"]
     assert "Green tea" in model.shown[1][0].text

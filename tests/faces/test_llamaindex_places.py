@@ -3,14 +3,13 @@
 Everywhere a question costs one reading of its time and one embedding.
 """
 
-import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from conftest import WordsEmbedding
-from faces.adapters import ScriptedLLM
+from faces.adapters import Face, ScriptedLLM, llamaindex
 from faces.conftest import MEMORIES, NOW
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.query_engine import (
@@ -61,41 +60,41 @@ def cost(embedding: WordsEmbedding, monkeypatch: pytest.MonkeyPatch) -> Cost:
     return counted
 
 
-def asked(engine: Any, is_async: bool) -> list[str]:
+def asked(engine: Any, face: Face) -> list[str]:
     """The ids of the sources of an answer, and that it is the model's."""
-    answer = asyncio.run(engine.aquery(QUESTION)) if is_async else engine.query(QUESTION)
+    answer = face.call(engine, "query", QUESTION)
     assert str(answer) == ANSWER
     return [node.node_id for node in answer.source_nodes]
 
 
-def chatted(engine: Any, is_async: bool) -> list[str]:
-    answer = asyncio.run(engine.achat(QUESTION)) if is_async else engine.chat(QUESTION)
+def chatted(engine: Any, face: Face) -> list[str]:
+    answer = face.call(engine, "chat", QUESTION)
     assert str(answer) == ANSWER
     return [node.node_id for node in answer.source_nodes]
 
 
-def query_engine(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+def query_engine(retriever: Any, refine: list[Any], face: Face) -> list[str]:
     llm = ScriptedLLM(replies=[ANSWER])
     engine = RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=refine)
-    found = asked(engine, is_async)
+    found = asked(engine, face)
     assert "The dentist put a filling in my tooth." in llm.prompts[0]
     assert "recall_" not in llm.prompts[0]
     return found
 
 
-def context_chat(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+def context_chat(retriever: Any, refine: list[Any], face: Face) -> list[str]:
     llm = ScriptedLLM(replies=[ANSWER])
     engine = ContextChatEngine.from_defaults(retriever, llm=llm, node_postprocessors=refine)
-    found = chatted(engine, is_async)
+    found = chatted(engine, face)
     assert "The dentist put a filling in my tooth." in llm.prompts[0]
     return found
 
 
-def fusion(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+def fusion(retriever: Any, refine: list[Any], face: Face) -> list[str]:
     fused = QueryFusionRetriever(
         [retriever], llm=ScriptedLLM(replies=[""]), num_queries=1, similarity_top_k=3
     )
-    return query_engine(fused, refine, is_async)
+    return query_engine(fused, refine, face)
 
 
 PLACES = [query_engine, context_chat, fusion]
@@ -109,13 +108,13 @@ REFINED = {
 }
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@llamaindex
 @pytest.mark.parametrize("refined", REFINED)
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 def test_a_question_is_read_and_embedded_once(
-    place: Callable[..., list[str]], refined: str, is_async: bool, retriever: Any, cost: Cost
+    place: Callable[..., list[str]], refined: str, face: Face, retriever: Any, cost: Cost
 ) -> None:
-    found = place(retriever, REFINED[refined], is_async)
+    found = place(retriever, REFINED[refined], face)
 
     assert found[0] == "filling"
     assert len(found) == 1 or refined == "nothing"
@@ -136,14 +135,14 @@ class Stock(BaseRetriever):
         ]
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_behind_any_retriever_the_time_is_understood_once(is_async: bool, cost: Cost) -> None:
+@llamaindex
+def test_behind_any_retriever_the_time_is_understood_once(face: Face, cost: Cost) -> None:
     refine = recall.RecallPostprocessor(timestamp=NOW, timezone="UTC")
     engine = RetrieverQueryEngine.from_args(
         Stock(), llm=ScriptedLLM(replies=[ANSWER]), node_postprocessors=[refine]
     )
 
-    assert asked(engine, is_async) == ["filling", "moved"]
+    assert asked(engine, face) == ["filling", "moved"]
     assert cost.readings == [QUESTION]
 
 

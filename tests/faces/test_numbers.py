@@ -79,15 +79,13 @@ def opened(**settings: Any) -> object:
 def by_configuration(face: Face, store: Any, k: Any) -> object:
     retriever = face.RecallRetriever(store=store)
     if face.is_langchain:
-        call = retriever.ainvoke if face.is_async else retriever.invoke
-        return face._wait(call("tea", {"configurable": {"k": k}}))
+        return face.call(retriever, "invoke", "tea", {"configurable": {"k": k}})
     bundle = llamaindex_recall.RecallQueryBundle("tea", options={"k": k})
     return face.ask(retriever, bundle)
 
 
 def in_one_call(face: Face, store: Any, k: Any) -> object:
-    call = face.arecall if face.is_async else face.recall
-    return face._wait(call("tea", {"source": store, "max_results": k}))
+    return face.call(face, "recall", "tea", {"source": store, "max_results": k})
 
 
 def by_a_vector_store(face: Face, store: Any, k: Any) -> object:

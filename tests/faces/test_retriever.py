@@ -19,7 +19,7 @@ REPLY = json.dumps({"points": [{"text": "Ann is afraid of the dentist.", "memori
 
 
 def recall(face: Face, asked: str, config: Any, **options: Any) -> tuple[list[Found], Any]:
-    outcome = face._wait((face.arecall if face.is_async else face.recall)(asked, config, **options))
+    outcome = face.call(face, "recall", asked, config, **options)
     assert outcome.keys() == {"memories", "reflection"}
     told = outcome["reflection"]
     return face.found(outcome["memories"]), face.found([told])[0] if told is not None else None

@@ -123,8 +123,7 @@ def test_nothing_gets_round_a_store_that_requires_a_scope(
     asked = retriever(face, demanding)
     gated = retriever(face, demanding, gate=face.SearchGate())
     agents = face.AgentMemory(store=demanding)
-    one_call = face.arecall if face.is_async else face.recall
-    find = demanding.afind if face.is_async else demanding.find
+    searches = [Search(QUESTION, 5, Scope(user_id="ann")), Search(QUESTION, 5)]
     config = face.RecallConfig(source=demanding)
 
     for way in (
@@ -132,10 +131,10 @@ def test_nothing_gets_round_a_store_that_requires_a_scope(
         lambda: face.ask(asked, QUESTION, scope={"session_id": "monday"}),
         lambda: face.ask(gated, "Thanks!"),
         lambda: face.use(face.create_recall_tool(asked), query=QUESTION),
-        lambda: face._wait(one_call(QUESTION, config)),
+        lambda: face.call(face, "recall", QUESTION, config),
         lambda: agents.search_memory_with_context(QUESTION),
         lambda: add(face, asked, "The dentist is away."),
-        lambda: face._wait(find([Search(QUESTION, 5, Scope(user_id="ann")), Search(QUESTION, 5)])),
+        lambda: face.call(demanding, "find", searches),
         lambda: demanding.get(["elm"]),
         lambda: demanding.delete(["elm"]),
         demanding.memories,
