@@ -77,16 +77,7 @@ _COMMANDS = {
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        program: How the user called it, for the help text.
-        arguments: The words after it; None = those of the process.
-
-    Returns:
-        The exit code: 0 done, 1 the answer is no, 2 the input cannot be used, 130 stopped by the
-        user, 141 nobody reads the output any more (as of ``| head``).
-    """
+    """Run the command line, as the user called it, and return the exit code."""
     parser = _parser(program)
     options = parser.parse_args(arguments)
     if options.command is None:
@@ -102,7 +93,7 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
         code = int(options.run(options))
         sys.stdout.flush()
     except BrokenPipeError:
-        # What Python still holds would be written at its end, and fail once more.
+        # Nobody reads on, as of `| head`. What Python still holds would fail once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt as stopped:

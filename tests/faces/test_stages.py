@@ -102,18 +102,6 @@ TIME_CANDIDATES = [
 ]
 
 
-@pytest.fixture
-def kitchen(words: object):
-    with RecallStore(embedding=words) as opened:
-        opened.add(
-            [
-                {"id": "new", "content": "I did cook.", "created_at": "2024-03-04T19:00:00Z"},
-                {"id": "old", "content": "I did cook bread.", "created_at": "2020-04-01T19:00:00Z"},
-            ]
-        )
-        yield opened
-
-
 def test_in_a_list_of_the_framework_the_model_is_asked_once(face: Face) -> None:
     """Only text and candidates are passed on; the time that the model named travels on these."""
     model = face.model(LOCKDOWN)
@@ -136,10 +124,10 @@ def test_in_a_list_of_the_framework_the_model_is_asked_once(face: Face) -> None:
 @once
 @table("settings", [{"time_mode": "ignore"}, {"time_range": ("2020-04-01", "2020-05-01")}])
 def test_time_that_is_given_or_unwanted_costs_no_call(
-    kitchen: RecallStore, face: Face, settings: dict[str, object]
+    store: RecallStore, face: Face, settings: dict[str, object]
 ) -> None:
     model = face.model(LOCKDOWN)
-    retriever = face.RecallRetriever(store=kitchen, stages=[face.ExtractTime(llm=model)])
+    retriever = face.RecallRetriever(store=store, stages=[face.ExtractTime(llm=model)])
 
     face.ask(retriever, QUESTION, **settings)
 
