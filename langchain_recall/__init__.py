@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import *  # noqa: F403 - the stages
     from langchain_recall.document_compressor import RecallCompressor as RecallCompressor
     from langchain_recall.document_compressor import originals as originals
-    from langchain_recall.evaluation import evaluate as evaluate
     from langchain_recall.flows import arecall as arecall
     from langchain_recall.flows import personal_memory_retriever as personal_memory_retriever
     from langchain_recall.flows import recall as recall
@@ -37,7 +36,6 @@ _EXPORTS = by_name(
         "langchain_recall.any_store": "AnyStore",
         "langchain_recall.compressors": STAGES,
         "langchain_recall.document_compressor": "RecallCompressor originals",
-        "langchain_recall.evaluation": "evaluate",
         "langchain_recall.graph_store": "RecallGraphStore",
         "langchain_recall.middleware": "RecallMiddleware",
         "langchain_recall.flows": (

@@ -41,10 +41,7 @@ T = TypeVar("T")
 class LangChainWorld(World):
     """Models and compressors are called, and stages are traced, under these callbacks.
 
-    Args:
-        callbacks: With async ones, the world does not block the event loop.
-        store: The collection, if there is one.
-        show: Takes the sentences of a text as they are complete; None = nobody reads along.
+    With async callbacks, the world does not block the event loop.
     """
 
     def __init__(

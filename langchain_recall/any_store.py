@@ -186,8 +186,6 @@ class AnyStore(any_store.AnyStore):
         """The document with its text and metadata under our names."""
         metadata = in_our_names(document.metadata, self.fields)
         text = document.metadata.get(self.fields.content or "", document.page_content)
-        if text == document.page_content and metadata == document.metadata:
-            return document
         return document.model_copy(update={"page_content": str(text), "metadata": metadata})
 
 

@@ -38,10 +38,8 @@ Namespace = tuple[str, ...]
 class ItemWriter:
     """Makes memories of items.
 
-    Attributes:
-        fields: The paths in a value whose texts are searched; None = all of it.
-        template: A namespace with the fields of a scope in braces, such as ("notes", "{user_id}").
-        bound: The scope of the store, if it has one.
+    ``fields`` are the paths in a value whose texts are searched; None = all of it. ``template`` is
+    a namespace with the fields of a scope in braces, such as ("notes", "{user_id}").
     """
 
     fields: Sequence[str] | None
@@ -107,20 +105,18 @@ def in_namespace(
     *,
     indexed: bool | None = None,
 ) -> Filter:
-    """The condition of the memories of items whose namespace begins with these labels.
+    """The condition of the memories of items whose namespace begins with these labels; None = any.
 
-    Args:
-        prefix: The labels; None = any label.
-        filter: A filter of LangGraph. What the collection can check of it is part of the condition;
-            the rest is left to `admits`.
-        indexed: Whether a question may find them; None = all.
+    What the collection can check of a filter is part of it; the rest is left to `admits`.
     """
     labels = {_LABEL.format(n): label for n, label in enumerate(prefix) if label is not None}
     condition: dict[str, object] = {**labels} or {_DEPTH: {"$gte": 1}}
     if indexed is not None:
         condition[_INDEXED] = indexed
-    pushed = pushed_down(filter or {})
-    return {"$and": [condition, pushed]} if pushed else condition
+    pushed = _conditions(filter or {})[:_MOST_PUSHED]
+    if not pushed:
+        return condition
+    return {"$and": [condition, {"$or": [{_FLAT: False}, {"$and": pushed}]}]}
 
 
 def namespace_of(memory: Memory | Candidate) -> Namespace:
@@ -205,26 +201,8 @@ def admits(filter: Mapping[str, object] | None, value: Mapping[str, object]) -> 
     """Whether a value fulfils a filter as LangGraph's stores read it.
 
     A missing key is equal to None. It is neither more nor less than anything.
-
-    Raises:
-        ValueError: When an operator is not known.
-
-    Examples:
-        >>> admits({"stars": {"$gte": 3}, "topic": "tea"}, {"stars": 4, "topic": "tea"})
-        True
     """
     return all(_fulfils(value.get(key), wanted) for key, wanted in (filter or {}).items())
-
-
-def pushed_down(filter: Mapping[str, object]) -> Filter | None:
-    """The condition that the memories of items must fulfil; None = the collection can check none.
-
-    Examples:
-        >>> pushed_down({"kind": "tea"})
-        {'$or': [{'langgraph_flat': False}, {'$and': [{'langgraph_is_kind': {'$eq': 'tea'}}]}]}
-    """
-    conditions = _conditions(filter)[:_MOST_PUSHED]
-    return {"$or": [{_FLAT: False}, {"$and": conditions}]} if conditions else None
 
 
 def _fulfils(value: object, wanted: object) -> bool:

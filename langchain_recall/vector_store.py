@@ -139,7 +139,7 @@ class RecallVectorStore(VectorStore):
     ) -> list[tuple[Document, float]]:
         """The same with the cosine similarity, 0 to 1; higher is better."""
         takes_no_more(others)
-        return _scored(*self._store.find([_search(query, k, filter)]))
+        return _scored(*self._store.find([Search(query, k, filter=filter)]))
 
     async def asimilarity_search(
         self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
@@ -153,7 +153,7 @@ class RecallVectorStore(VectorStore):
     ) -> list[tuple[Document, float]]:
         """The same as `similarity_search_with_score`, without blocking the event loop."""
         takes_no_more(others)
-        return _scored(*await self._store.afind([_search(query, k, filter)]))
+        return _scored(*await self._store.afind([Search(query, k, filter=filter)]))
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         return float  # a cosine similarity is one already
@@ -202,7 +202,3 @@ def _document(memory: Candidate | Memory) -> Document:
 
 def _scored(hits: Sequence[Hit]) -> list[tuple[Document, float]]:
     return [(_document(hit.memory), hit.score) for hit in hits]
-
-
-def _search(query: str, k: int, filter: Filter | None) -> Search:
-    return Search(query, k, filter=filter)

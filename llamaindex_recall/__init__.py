@@ -15,7 +15,6 @@ from recall_retrievers.core.lazy_exports import by_name, lazy_exports
 if TYPE_CHECKING:
     from llamaindex_recall._world import StageUsage as StageUsage
     from llamaindex_recall.any_store import AnyStore as AnyStore
-    from llamaindex_recall.evaluation import evaluate as evaluate
     from llamaindex_recall.flows import arecall as arecall
     from llamaindex_recall.flows import personal_memory_retriever as personal_memory_retriever
     from llamaindex_recall.flows import recall as recall
@@ -37,7 +36,6 @@ _EXPORTS = by_name(
     {
         "llamaindex_recall._world": "StageUsage",
         "llamaindex_recall.any_store": "AnyStore",
-        "llamaindex_recall.evaluation": "evaluate",
         "llamaindex_recall.memory": "RecallMemoryBlock",
         "llamaindex_recall.postprocessors": STAGES,
         "llamaindex_recall.node_postprocessor": "RecallPostprocessor originals",

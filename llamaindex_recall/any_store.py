@@ -130,13 +130,10 @@ class AnyStore(any_store.AnyStore):
 
     def _ours(self, node: BaseNode) -> BaseNode:
         """The node with its text and metadata under our names."""
-        metadata = in_our_names(node.metadata, self.fields)
         own = node.get_content(MetadataMode.NONE)
         text = str(node.metadata.get(self.fields.content or "", own))
-        if text == own and metadata == node.metadata:
-            return node
         ours = node.model_copy()
-        ours.metadata = metadata
+        ours.metadata = in_our_names(node.metadata, self.fields)
         if text != own:
             ours.set_content(text)
         return ours

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from llama_index.core.vector_stores.types import (
     FilterCondition,
@@ -41,16 +41,7 @@ _JOINED = {FilterCondition.AND: "$and", FilterCondition.OR: "$or"}
 
 
 def to_filter(filters: MetadataFilters | None) -> Filter | None:
-    """The filter that a `RecallStore` takes; None where nothing is limited.
-
-    Raises:
-        FilterError: When an operator has no counterpart.
-
-    Examples:
-        >>> starred = MetadataFilter(key="stars", value=3, operator=">=")
-        >>> to_filter(MetadataFilters(filters=[starred]))
-        {'stars': {'$gte': 3}}
-    """
+    """The filter that a `RecallStore` takes; None where nothing is limited."""
     if filters is None or not filters.filters:
         return None
     condition = filters.condition or FilterCondition.AND
@@ -88,32 +79,30 @@ def _arm(part: MetadataFilter | MetadataFilters) -> Filter | None:
 _PLAIN = re.compile(r"(?:[\w .@+/=|#,-]|(?<=\w):)*")
 
 
-class FiltersDialect(Dialect[MetadataFilters | MetadataFilter]):
+Written = MetadataFilters | MetadataFilter
+
+
+class FiltersDialect(Dialect[Written]):
     """`MetadataFilters`, with the operators that stores read alike."""
 
     stores: ClassVar[tuple[str, ...]] = ("PGVectorStore",)
 
-    def one_of(self, key: str, values: Sequence[Plain]) -> MetadataFilters | MetadataFilter | None:
+    def one_of(self, key: str, values: Sequence[Plain]) -> Written | None:
         """A key has one of these values; booleans are written in different ways."""
         if isinstance(values[0], bool) or not all(_PLAIN.fullmatch(str(each)) for each in values):
             return None
-        return _filter(key, FilterOperator.IN, [*values])
+        return MetadataFilter(key=key, operator=FilterOperator.IN, value=cast("Any", [*values]))
 
-    def bounded(
-        self, key: str, side: Side, bound: Bound
-    ) -> MetadataFilters | MetadataFilter | None:
+    def bounded(self, key: str, side: Side, bound: Bound) -> Written | None:
         """A key has at least, or at most, this value."""
         operator = FilterOperator.GTE if side == "gte" else FilterOperator.LTE
-        return _filter(key, operator, float(bound) if isinstance(bound, int) else bound)
+        value = float(bound) if isinstance(bound, int) else bound
+        return MetadataFilter(key=key, operator=operator, value=value)
 
-    def joined(
-        self,
-        how: How,
-        filters: Sequence[MetadataFilters | MetadataFilter],
-    ) -> MetadataFilters:
+    def joined(self, how: How, filters: Sequence[Written]) -> MetadataFilters:
         """Several filters as one."""
         condition = FilterCondition(how)
-        parts: list[MetadataFilters | MetadataFilter] = []
+        parts: list[Written] = []
         for each in filters:  # as flat as can be: some stores take no filters within filters
             if isinstance(each, MetadataFilters) and each.condition == condition:
                 parts.extend(each.filters)
@@ -121,7 +110,7 @@ class FiltersDialect(Dialect[MetadataFilters | MetadataFilter]):
                 parts.append(each)
         return MetadataFilters(filters=parts, condition=condition)
 
-    def arguments(self, written: MetadataFilters | MetadataFilter) -> Mapping[str, object]:
+    def arguments(self, written: Written) -> Mapping[str, object]:
         """The argument of a search."""
         whole = isinstance(written, MetadataFilters)
         return {"filters": written if whole else MetadataFilters(filters=[written])}
@@ -132,9 +121,7 @@ class ChromaFiltersDialect(FiltersDialect):
 
     stores: ClassVar[tuple[str, ...]] = ("ChromaVectorStore",)
 
-    def bounded(
-        self, key: str, side: Side, bound: Bound
-    ) -> MetadataFilters | MetadataFilter | None:
+    def bounded(self, key: str, side: Side, bound: Bound) -> Written | None:
         """A key has at least, or at most, this number."""
         return None if isinstance(bound, str) else super().bounded(key, side, bound)
 
@@ -157,10 +144,6 @@ class PayloadDialect(QdrantDialect):
     def arguments(self, written: Words) -> Mapping[str, object]:
         """The argument of a search."""
         return {"vector_store_kwargs": {"qdrant_filters": self.whole(written)}}
-
-
-def _filter(key: str, operator: FilterOperator, value: Any) -> MetadataFilter:
-    return MetadataFilter(key=key, operator=operator, value=value)
 
 
 LANGUAGES = {

@@ -94,7 +94,7 @@ def test_every_exported_name_loads(face: object) -> None:
 def test_a_misspelt_import_says_which_name_was_meant(face: str) -> None:
     with pytest.raises(ImportError, match="did you mean 'RecallRetriever'"):
         exec(f"from {face} import RecallRetreiver")
-    exec(f"from {face} import evaluation")
+    exec(f"from {face} import flows")
 
 
 @pytest.mark.parametrize("face", [langchain_recall, llamaindex_recall])

@@ -194,9 +194,8 @@ class AgentMemory(Settings):
             max_results: How many matches of each kind, 1 to 10,000.
 
         Raises:
-        from recall_retrievers.core.scope import ANYBODY, Scope
-        from recall_retrievers.core.settings import Settings, check_count
-        from recall_retrievers.core.settings_messages import got
+            QueryError: When ``max_results`` is out of range.
+            ScopeError: When ``user_id`` is no text, or an empty one.
         """
         terms, searches = self._searches(conversation, system_prompt, user_id, max_results)
         found = self.store.find(searches) if searches else []
@@ -243,9 +242,12 @@ class AgentMemory(Settings):
 def _matches(
     terms: Sequence[str], found: Iterable[Sequence[Hit]], max_results: int
 ) -> ContextMatches:
-    profiles, events = found or ([], [])
+    profiles, events = [[hit.memory for hit in hits] for hits in found or ([], [])]
     agents, users = (
-        [_best(terms, _of(memories, users=whose), max_results) for memories in (profiles, events)]
+        [
+            _best(terms, [x for x in kind if (x.scope.user_id is not None) is whose], max_results)
+            for kind in (profiles, events)
+        ]
         for whose in (False, True)
     )
     return ContextMatches(
@@ -258,14 +260,10 @@ def _matches(
     )
 
 
-def _of(hits: Iterable[Hit], *, users: bool) -> list[Candidate]:
-    found = [hit.memory for hit in hits]
-    return [memory for memory in found if (memory.scope.user_id is not None) is users]
-
-
 def _best(terms: Sequence[str], memories: Iterable[Candidate], max_results: int) -> list[Match]:
     """The memories with the highest match score; among equals, those that BM25 puts first."""
-    stems = {term: _whole(term) for term in terms}
+    # Keyword search knows a stem, or a pair of Chinese characters.
+    stems = {term: (words(term) or [term])[-1] for term in terms}
     matches = []
     for memory in memories:
         counts = Counter(words(memory.content))
@@ -275,8 +273,3 @@ def _best(terms: Sequence[str], memories: Iterable[Candidate], max_results: int)
             matches.append(Match(content=memory.content, match_score=score, matched_terms=[*often]))
     matches.sort(key=lambda match: -match["match_score"])
     return matches[:max_results]
-
-
-def _whole(term: str) -> str:
-    """A term as keyword search knows it: its stem, or a pair of Chinese characters."""
-    return (words(term) or [term])[-1]

@@ -37,9 +37,6 @@ class TurnWriter:
     """Stores messages through a retriever, each session in its own scope.
 
     It never raises. Errors are logged, and a batch that failed waits for the next call.
-
-    Args:
-        expires_in: How long after it was said a turn is found. None = for good.
     """
 
     def __init__(self, expires_in: timedelta | None = None) -> None:
@@ -99,15 +96,7 @@ class TurnWriter:
 
 
 def session_scope(session: str, scope_of: ScopeOf | None) -> Scope:
-    """The scope of a session; without ``scope_of``, one that sets no limit.
-
-    Raises:
-        ScopeError: When there is no session id, or ``scope_of`` names nobody.
-
-    Examples:
-        >>> session_scope("monday", lambda session: {"user_id": "ann"}).user_id
-        'ann'
-    """
+    """The scope of a session, which must name somebody; without ``scope_of``, any."""
     if scope_of is None:
         return Scope()
     if not session:

@@ -1,15 +1,4 @@
-"""How well your own questions are answered.
-
-The command asks questions whose answers you know. It prints three figures for the first five and
-ten results: the share of the right memories that are found (recall), how high they rank (nDCG), and
-how often at least one is found (hit). It prints them for the search by meaning alone, by words
-alone, and after each further step. Then it lists the times that it read in the questions, and the
-memories that were missed. No model is asked.
-
-Each line of the file of questions is
-  {"question": "...", "relevant": ["id", "id"]}
-with timestamp, timezone, user_id, agent_id, session_id, workspace as you have them.
-"""
+"""`recall eval`: how well the user's own questions are answered."""
 
 from __future__ import annotations
 
@@ -28,11 +17,9 @@ from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange
 
-EXAMPLE = "{program} --memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.8"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
+def add_evaluate(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `recall eval`."""
     add_collection(parser)
     parser.add_argument(
         "--queries", metavar="FILE", type=Path, required=True, help="the questions, one a line"
@@ -47,8 +34,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
-    """Ask, count, and show."""
+def evaluate(options: argparse.Namespace) -> int:
+    """How well your own questions are answered.
+
+    The command asks questions whose answers you know. It prints three figures for the first five
+    and ten results: the share of the right memories that are found (recall), how high they rank
+    (nDCG), and how often at least one is found (hit). It prints them for the search by meaning
+    alone, by words alone, and after each further step. Then it lists the times that it read in the
+    questions, and the memories that were missed. No model is asked.
+
+    Each line of the file of questions is
+      {"question": "...", "relevant": ["id", "id"]}
+    with timestamp, timezone, user_id, agent_id, session_id, workspace as you have them.
+    """
     questions = [
         each if each.timezone else each.model_copy(update={"timezone": options.timezone})
         for each in read_questions(options.queries)

@@ -41,11 +41,7 @@ class NoModel:
 
 
 def embedding_of(model: str, name: str, *, searched: bool) -> object:
-    """What a store is opened with for vectors of a model; ``name`` has them.
-
-    Raises:
-        EmbeddingMismatchError: When questions are asked, and the model is none of ours.
-    """
+    """What a store is opened with for vectors of a model; ``name`` has them."""
     if model == MiniLM.model_name:
         return None
     if not searched:
@@ -72,10 +68,6 @@ def open_store(  # noqa: PLR0913 - the settings of a store, each by name
 
     Where no questions are asked (``searched``), any model may have made its vectors, and the store
     embeds nothing.
-
-    Raises:
-        StoreError: When there is no such collection, or its model is not installed.
-        EmbeddingMismatchError: When questions are asked, and its model is none of ours.
     """
     opened = partial(
         RecallStore, source, name, fields=fields, create=create, require_scope=require_scope
@@ -99,11 +91,7 @@ def open_existing(where: str, name: str, fields: Fields, *, searched: bool = Tru
 
 
 def source_of(where: str, *, new: bool = False) -> ClientAPI | str:
-    """What a `RecallStore` is opened with for a folder (or a new one), a URL, or "cloud".
-
-    Raises:
-        StoreError: When there is no such folder, no key of Chroma Cloud, or no answer.
-    """
+    """What a `RecallStore` is opened with for a folder (or a new one), a URL, or "cloud"."""
     check_chroma_is_installed()
     if where != "cloud" and not where.startswith(("http://", "https://")):
         may_be_made = new and "://" not in where
@@ -119,7 +107,6 @@ def source_of(where: str, *, new: bool = False) -> ClientAPI | str:
         named = {"tenant": tenant, "database": database, "api_key": api_key}
         return server_client(where, chromadb.CloudClient, **named)
     url = urlsplit(where)
-    secure = url.scheme == "https"
+    secure, host = url.scheme == "https", url.hostname or ""
     port = url.port or (443 if secure else 8000)
-    host = url.hostname or ""
     return server_client(where, chromadb.HttpClient, host=host, port=port, ssl=secure)

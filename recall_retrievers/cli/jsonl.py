@@ -22,19 +22,12 @@ _MODEL = MiniLM.model_name
 
 @dataclass(frozen=True, slots=True)
 class OpenCollection:
-    """An open collection, and what was loaded of a file.
-
-    Attributes:
-        store: The collection.
-        name: Its name for people.
-        bad_lines: The lines of the file that could not be read: their numbers, and what is wrong.
-        fresh: Whether the file was loaded now; else the collection was there.
-    """
+    """An open collection, and what was loaded of a file."""
 
     store: RecallStore
     name: str
-    bad_lines: Mapping[int, str] = field(default_factory=dict)
-    fresh: bool = False
+    bad_lines: Mapping[int, str] = field(default_factory=dict)  # their numbers, and what is wrong
+    fresh: bool = False  # whether the file was loaded now; else the collection was there
 
 
 def open_beside(
@@ -42,22 +35,9 @@ def open_beside(
 ) -> OpenCollection:
     """The collection of a JSONL file, loaded where the file is new or has changed.
 
-    Lines that cannot be read are named on standard error.
-
-    Args:
-        path: The file: one JSON object a line, with ``content`` and any of ``created_at``,
-            ``expires_at``, ``memory_type``, ``author``, ``id``, ``when_to_use``, ``quality``,
-            ``user_id``, ``agent_id``, ``session_id``, ``workspace`` (or a ``scope`` of these four),
-            ``metadata``; other names go to metadata. A line of `recall export
-            --vectors` has its vector, too.
-        timezone: The zone in which times without one are read; None = the machine's.
-        event_times: Whether to read the times that a text names; see `RecallStore`.
-        searched: Whether questions are asked; if not, any model may have made its vectors.
-
-    Raises:
-        FileNotFoundError: When there is no such file.
-        MemoryFormatError: When no line of it can be read. What was loaded earlier stays.
-        KeyboardInterrupt: When the user stops the load; it says how much is stored.
+    Lines that cannot be read are named on standard error. If none can be read, it is an error, and
+    what was loaded earlier stays. Where no questions are asked (``searched``), any model may have
+    made the vectors.
     """
     _check_file(path)  # before a folder is made for it
     resolve_timezone(timezone)  # or each line would be wrong

@@ -11,29 +11,16 @@ import io
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from inspect import cleandoc
 from itertools import groupby
 from textwrap import wrap
-from types import ModuleType
+from typing import NamedTuple
 
 from recall_retrievers import __version__
-from recall_retrievers.cli import (
-    ask,
-    check,
-    delete,
-    evaluate,
-    explain,
-    export,
-    gate,
-    load,
-    mcp,
-    migrate,
-    repair,
-    serve,
-    stats,
-    time,
-)
+from recall_retrievers.cli import asking, managing, serve
+from recall_retrievers.cli.collection import add_collection, add_file
+from recall_retrievers.cli.evaluate import add_evaluate, evaluate
 from recall_retrievers.cli.output import complain, writes_all
 from recall_retrievers.core.errors import RecallError
 from recall_retrievers.text.words import printable
@@ -54,36 +41,43 @@ begin with:
 exit codes: 0 done; 1 the answer is no (gate; check; eval --at-least); 2 the input cannot be used;
 130 stopped with Ctrl-C"""
 
-_COMMANDS: dict[str, ModuleType] = {
-    "ask": ask,
-    "explain": explain,
-    "load": load,
-    "export": export,
-    "stats": stats,
-    "delete": delete,
-    "migrate": migrate,
-    "check": check,
-    "repair": repair,
-    "mcp": mcp,
-    "serve": serve,
-    "time": time,
-    "gate": gate,
-    "eval": evaluate,
+
+class Command(NamedTuple):
+    """A command. The docstring of the function that runs it is its help."""
+
+    run: Callable[[argparse.Namespace], int]
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    example: str
+
+
+_ASK = '--memories notes.jsonl "what did I say about the dentist last Tuesday?"'
+_EXPLAIN = '--memories notes.jsonl --id m17 "what did I say about the dentist?"'
+_EXPORT = "--chroma ./memories --output all.jsonl"
+_STATS = "--chroma ./my_app --collection notes --field created_at=date"
+_DELETE = "--chroma ./my_app --user-id ann --before 2024-01-01"
+_TIME = '"what did we plan for early March?" --timestamp 2024-06-12T15:30'
+_GATE = '"When is my sister\'s birthday?" && echo ask the memories'
+_EVAL = "--memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.8"
+_COMMANDS = {
+    "ask": Command(asking.ask, asking.add_ask, _ASK),
+    "explain": Command(asking.explain, asking.add_explain, _EXPLAIN),
+    "load": Command(managing.load, add_file, "--memories notes.jsonl"),
+    "export": Command(managing.export, managing.add_export, _EXPORT),
+    "stats": Command(managing.stats, add_collection, _STATS),
+    "delete": Command(managing.delete, managing.add_delete, _DELETE),
+    "migrate": Command(managing.migrate, managing.add_migrate, "./memories http://localhost:8000"),
+    "check": Command(managing.check, managing.add_path, "notes.jsonl.recall"),
+    "repair": Command(managing.repair, managing.add_path, "notes.jsonl.recall"),
+    "mcp": Command(serve.mcp, serve.add_mcp, "./memories --user-id ann"),
+    "serve": Command(serve.serve, serve.add_serve, "./memories --tokens tokens.txt"),
+    "time": Command(asking.time, asking.add_time, _TIME),
+    "gate": Command(asking.gate, asking.add_gate, _GATE),
+    "eval": Command(evaluate, add_evaluate, _EVAL),
 }
-"""The modules of the commands. The docstring of a module is its help."""
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        program: How the user called it, for the help text.
-        arguments: The words after it; None = those of the process.
-
-    Returns:
-        The exit code: 0 done, 1 the answer is no, 2 the input cannot be used, 130 stopped by the
-        user, 141 nobody reads the output any more (as of ``| head``).
-    """
+    """Run the command line, as the user called it, and return the exit code."""
     parser = _parser(program)
     options = parser.parse_args(arguments)
     if options.command is None:
@@ -99,7 +93,7 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
         code = int(options.run(options))
         sys.stdout.flush()
     except BrokenPipeError:
-        # What Python still holds would be written at its end, and fail once more.
+        # Nobody reads on, as of `| head`. What Python still holds would fail once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt as stopped:
@@ -152,17 +146,17 @@ def _parser(program: str) -> argparse.ArgumentParser:
         "--version", action="version", version=version, help="show the version and exit"
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, module in _COMMANDS.items():
-        about = cleandoc(module.__doc__ or name)
+    for name, each in _COMMANDS.items():
+        about = cleandoc(each.run.__doc__ or name)
         command = commands.add_parser(
             name,
             help=about.splitlines()[0],
             description=about,
-            epilog="example:\n  " + module.EXAMPLE.format(program=f"{program} {name}"),
+            epilog=f"example:\n  {program} {name} {each.example}",
             formatter_class=_Help,
         )
-        module.add_arguments(command)
+        each.add_arguments(command)
         command.add_argument("--json", action="store_true", help="print JSON instead of tables")
         command.add_argument("-v", "--verbose", action="store_true", help="log what is being done")
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=each.run)
     return parser

@@ -1,10 +1,4 @@
-"""Serve memories over HTTP, and by the Model Context Protocol at /mcp.
-
-POST /retrieve_personal_memory and /retrieve_task_memory answer questions; /memories adds, lists,
-changes and deletes; /openapi.json describes it all. Without tokens it listens on this machine
-alone. The tokens are in a file (--tokens), or in the environment (RECALL_TOKENS, with ; between
-them), each with the scope to which its client is bound.
-"""
+"""The commands that serve memories: `recall serve` and `recall mcp`."""
 
 from __future__ import annotations
 
@@ -20,35 +14,59 @@ from recall_retrievers.cli.existing import PLACE
 from recall_retrievers.core.errors import RecallError
 from recall_retrievers.core.scope import Scope
 
-EXAMPLE = "{program} ./memories --tokens tokens.txt"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
-    add_served(parser)
-    add_server(parser, 8002, "the port; 0 = any that is free (8002)")
+def add_serve(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `recall serve`."""
+    _add_served(parser)
+    _add_server(parser, 8002, "the port; 0 = any that is free (8002)")
     parser.set_defaults(only_mcp=False, read_only=False)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Serve until Ctrl-C, or until the client ends.
+def add_mcp(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `recall mcp`."""
+    _add_served(parser)
+    parser.add_argument("--read-only", action="store_true", help="no tool that changes memories")
+    _add_server(parser, None, "listen on HTTP, on this port; 0 = any that is free")
+    parser.set_defaults(only_mcp=True)
 
-    Raises:
-        RecallError: When a package of the servers is missing; the message says how to install it.
+
+def serve(options: argparse.Namespace) -> int:
+    """Serve memories over HTTP, and by the Model Context Protocol at /mcp.
+
+    POST /retrieve_personal_memory and /retrieve_task_memory answer questions; /memories adds,
+    lists, changes and deletes; /openapi.json describes it all. Without tokens it listens on this
+    machine alone. The tokens are in a file (--tokens), or in the environment (RECALL_TOKENS, with ;
+    between them), each with the scope to which its client is bound.
     """
+    return _serve(options)
+
+
+def mcp(options: argparse.Namespace) -> int:
+    """Serve memories to an agent, by the Model Context Protocol.
+
+    Claude Desktop, Cursor and others start it by themselves and speak with it on standard input and
+    output. Several of them may use one folder at once: the first one holds it, and does what the
+    others ask for. With --port it listens on HTTP instead, at /mcp. An agent sees only the memories
+    of the scope: that of the options, of the environment (RECALL_USER_ID, RECALL_AGENT_ID,
+    RECALL_SESSION_ID, RECALL_WORKSPACE), or of its token.
+    """
+    return _serve(options)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    """Serve until Ctrl-C, or until the client ends."""
     try:
-        from recall_retrievers.cli.serving import serve  # noqa: PLC0415 - half a second to import
+        from recall_retrievers.cli import serving  # noqa: PLC0415 - half a second to import
     except ModuleNotFoundError as error:
         raise RecallError(
             f"recall {options.command} needs {error.name}: pip install 'recall-retrievers[serve]'"
         ) from error
     gc.enable()  # the other commands are too short for it
-    asyncio.run(serve(options))
+    asyncio.run(serving.serve(options))
     return 0
 
 
-def add_served(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what is served."""
+def _add_served(parser: argparse.ArgumentParser) -> None:
     about = f"{PLACE}; a new folder is made"
     parser.add_argument("store", metavar="FOLDER|URL", help=about)
     parser.add_argument("--collection", default="memories", help="its name (memories)")
@@ -66,8 +84,7 @@ def add_served(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timezone", help="of questions that name none (the machine's)")
 
 
-def add_server(parser: argparse.ArgumentParser, port: int | None, port_help: str) -> None:
-    """Add the options of a server of HTTP."""
+def _add_server(parser: argparse.ArgumentParser, port: int | None, port_help: str) -> None:
     parser.add_argument("--port", type=int, default=port, help=port_help)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument(

@@ -18,11 +18,10 @@ from starlette.types import ASGIApp
 
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.scope import ScopeInput
-from recall_retrievers.serve.answers import Health
 from recall_retrievers.serve.door import Door, client_of
 from recall_retrievers.serve.mcp_server import McpTools
 from recall_retrievers.serve.operation import ScopedService, Service, answer_to, failure_of
-from recall_retrievers.serve.routes import ROUTES, ApiRoute, openapi
+from recall_retrievers.serve.routes import ROUTES, ApiRoute, Health, openapi
 from recall_retrievers.serve.running import ServerSettings
 from recall_retrievers.serve.tokens import Tokens
 from recall_retrievers.store.store import Store
@@ -132,11 +131,7 @@ async def _do(service: Service, route: ApiRoute, request: Request) -> Response:
 
 
 async def _arguments(route: ApiRoute, request: Request) -> Mapping[str, object]:
-    """The arguments of an operation as they were sent.
-
-    Raises:
-        QueryError: When the body is no JSON object, or there is one where none is read.
-    """
+    """The arguments as they were sent: in the URL, or as a JSON object in the body."""
     if not route.has_body:
         async for part in request.stream():
             if part:

@@ -145,31 +145,13 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 class RateLimit:
-    """A number of requests a second for each client, with some in reserve (a token bucket).
-
-    Args:
-        per_second: The requests a second; None = no limit.
-        burst: How many may come at once. None = those of two seconds.
-        clock: Gives the seconds.
-
-    Examples:
-        >>> now = 0.0
-        >>> limit = RateLimit(1, burst=2, clock=lambda: now)
-        >>> [limit.wait_s("ann") for _ in range(3)]
-        [0.0, 0.0, 1.0]
-        >>> limit.wait_s("bob")
-        0.0
-    """
+    """A number of requests a second for each client, with some in reserve (a token bucket)."""
 
     def __init__(
-        self,
-        per_second: float | None,
-        *,
-        burst: int | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        self, per_second: float | None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._rate = per_second
-        self._burst = float(burst or max(1, math.ceil(2 * (per_second or 0))))
+        self._burst = float(max(1, math.ceil(2 * (per_second or 0))))  # may come at once
         self._clock = clock
         self._reserves: OrderedDict[str, tuple[float, float]] = OrderedDict()
 

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from recall_retrievers.core.errors import MissingMemoryError, QueryError
 from recall_retrievers.core.memory import Memory, MetadataValue
 from recall_retrievers.core.query import Filter, Timestamp
-from recall_retrievers.serve.answers import Added, Counted, Deleted, MemoryView, Page
 from recall_retrievers.serve.operation import (
     MOST_PER_REQUEST,
+    MemoryView,
     NotEmpty,
     Operation,
     OptionalText,
@@ -79,11 +79,35 @@ class NewMemory(ScopeFields):
 _SCOPE = set(ScopeFields.model_fields)
 
 
+class Added(BaseModel):
+    """The ids of the memories that were stored, in order."""
+
+    ids: list[str]
+
+
+class Page(BaseModel):
+    """Some memories, and where the next page begins."""
+
+    memories: list[MemoryView]
+    next: str | None = Field(default=None, description="Pass it as `after`; null = no more.")
+
+
+class Counted(BaseModel):
+    """How many memories there are."""
+
+    count: int
+
+
+class Deleted(BaseModel):
+    """How many memories were deleted."""
+
+    deleted: int
+
+
 class AddMemories(Operation):
     """Store memories, all of them or none."""
 
     result = Added
-    changes = True
 
     memories: list[NewMemory] = Field(
         min_length=1, max_length=_MOST_ADDED, description="The memories."
@@ -152,11 +176,7 @@ class GetMemory(Operation):
     id: str = Field(min_length=1, description="The id of the memory.")
 
     async def done_by(self, service: ScopedService) -> MemoryView:
-        """Read it.
-
-        Raises:
-            MissingMemoryError: When there is none with this id in the scope.
-        """
+        """Read it; an id that is not in the scope is an error."""
         found = await service.store.aget([self.id])
         if not found:
             why = f"there is no memory with the id {self.id!r}; list them to see ids"
@@ -168,7 +188,6 @@ class UpdateMemory(Operation):
     """Change fields of a memory; what is not named stays."""
 
     result = MemoryView
-    changes = True
 
     id: str = Field(min_length=1, description="The id of the memory.")
     content: str = Field(default="", description="The new text.")
@@ -183,11 +202,7 @@ class UpdateMemory(Operation):
     quality: float | None = Field(default=None, ge=0, le=1, description="How good it is.")
 
     async def done_by(self, service: ScopedService) -> MemoryView:
-        """Change what is named.
-
-        Raises:
-            QueryError: When nothing is named.
-        """
+        """Change what is named, which must be something."""
         named = self.model_fields_set - _SCOPE - {"id"}
         if not named:
             known = sorted(set(type(self).model_fields) - _SCOPE - {"id"})
@@ -204,7 +219,6 @@ class DeleteMemory(Operation):
     """Delete a memory."""
 
     result = Deleted
-    changes = True
 
     id: str = Field(min_length=1, description="The id of the memory.")
 
@@ -217,17 +231,12 @@ class DeleteMemories(_Conditions):
     """Delete the memories that fulfil all conditions; a scope alone is no condition."""
 
     result = Deleted
-    changes = True
 
     ids: UrlIds = Field(default=None, description="Only memories with these ids.")
     everything: bool = Field(default=False, description="Delete all memories of the scope.")
 
     async def done_by(self, service: ScopedService) -> Deleted:
-        """Delete them.
-
-        Raises:
-            SettingsError: When there is no condition, and not ``everything``, or both.
-        """
+        """Delete them; without a condition, and without ``everything``, it is an error."""
         conditions = self._conditions(service)
         delete = service.store.adelete
         return Deleted(deleted=await delete(self.ids, **conditions, everything=self.everything))

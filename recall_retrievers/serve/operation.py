@@ -1,6 +1,7 @@
-"""What a client can ask a server for, an operation, and what does it.
+"""What a client can ask a server for, an operation, what does it, and what it answers.
 
-The routes of HTTP, the tools of MCP and the processes that share a folder all use these.
+The routes of HTTP, the tools of MCP and the processes that share a folder all use these. The models
+are the JSON of the HTTP API and its description.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, ClassVar, Protocol, cast
+from typing import Annotated, Any, ClassVar, Protocol, Self, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.json_schema import SkipJsonSchema
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from recall_retrievers.agents.recall_tool import RecallToolInput
+from recall_retrievers.agents.recall_tool import SINCE, UNTIL, WHEN, RecallToolInput
 from recall_retrievers.core import errors
+from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.memory import MetadataValue
 from recall_retrievers.core.query import Filter, Timestamp, Timezone
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Settings
@@ -28,7 +31,6 @@ from recall_retrievers.core.world import World
 from recall_retrievers.retriever.call_options import CallOptions, combine_options
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.retriever.stage_list import TASKS, default_stages
-from recall_retrievers.serve.answers import Retrieved
 from recall_retrievers.stages.build_query import BuildQuery
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.plain_texts import MergeMemory, PrintMemory
@@ -55,14 +57,7 @@ _AWAY = "the memories cannot be reached now, and the server's log says why; send
 
 
 def failure_of(error: Exception) -> HTTPException:
-    """What a client reads of an error: a sentence about the request, never about the server.
-
-    Examples:
-        >>> failure_of(errors.QueryError("query must say what to look for"))
-        HTTPException(status_code=400, detail='query must say what to look for')
-        >>> failure_of(ZeroDivisionError("in line 7")).detail
-        'the server failed, and its log says why; the request may be sent again'
-    """
+    """What a client reads of an error: a sentence about the request, never about the server."""
     is_ours = isinstance(error, errors.RecallError)
     status = next((each for kind, each in _STATUS if is_ours and isinstance(error, kind)), 500)
     if status < 500:
@@ -124,8 +119,6 @@ class Operation(ScopeFields):
     """The arguments of an operation, and how it is done."""
 
     result: ClassVar[type[BaseModel]]
-    changes: ClassVar[bool] = False
-    """Whether it writes."""
 
     async def done_by(self, service: ScopedService) -> BaseModel:
         """Do it within the scope of a service, and return a ``result``."""
@@ -142,11 +135,9 @@ class Service(Protocol):
 class TimedOperation(Operation):
     """An operation that may name a time, in words or as dates."""
 
-    when: OptionalText = Field(
-        default=None, description='Only memories of this time, in words: "last Tuesday".'
-    )
-    since: OptionalText = Field(default=None, description="Only memories from this day on.")
-    until: OptionalText = Field(default=None, description="Only memories up to this day, included.")
+    when: OptionalText = Field(default=None, description=WHEN)
+    since: OptionalText = Field(default=None, description=SINCE)
+    until: OptionalText = Field(default=None, description=UNTIL)
     timestamp: Timestamp = Field(
         default=None, description="The moment of asking, ISO 8601 or epoch seconds; null = now."
     )
@@ -162,14 +153,7 @@ class TimedOperation(Operation):
 
 @dataclass(frozen=True, slots=True)
 class ScopedService:
-    """Does operations in this process: a store and its retrievers in one scope.
-
-    Attributes:
-        store: The store.
-        personal: The retriever for questions about somebody.
-        tasks: The retriever for experiences with tasks.
-        scope: Whose memories.
-    """
+    """Does operations in this process: a store and its retrievers in one scope."""
 
     store: Store
     personal: MemoryRetriever
@@ -188,11 +172,7 @@ class ScopedService:
         return cls(store, personal, tasks, Scope())
 
     def within(self, scope: Scope) -> ScopedService:
-        """The same service for a narrower scope.
-
-        Raises:
-            ScopeError: When the scope reaches outside.
-        """
+        """The same service for a scope inside its own."""
         fields = scope.fields()
         if not fields:
             return self
@@ -210,17 +190,72 @@ class ScopedService:
         return await retriever.recalled(query, bound, partial(World, asynchronous=True))
 
     def time_range(self, options: CallOptions) -> TimeRange | None:
-        """The time that the settings of a call name; None if they name none.
-
-        Raises:
-            QueryError: When they name no time that can be read, or several.
-        """
+        """The one time that the settings of a call name; None if they name none."""
         call = self.personal.for_call(options)
         ranges = call.bounds(call.moment(datetime.now(UTC)), ExtractTime)
         if len(ranges) > 1:
             named = ", ".join(each.text for each in ranges)
             raise QueryError(f"name one time; there are {len(ranges)}: {named}")
         return ranges[0] if ranges else None
+
+
+class MemoryView(BaseModel):
+    """A memory as a server shows it: made of a `Memory`, or of a `Candidate` with its score."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    content: str
+    memory_type: str = "observation"
+    created_at: datetime | None = None
+    expires_at: datetime | None = None
+    when_to_use: str = ""
+    author: str = ""
+    scope: Scope = Scope()
+    metadata: dict[str, MetadataValue] = Field(default_factory=dict)
+    quality: float | None = None
+    score: float | None = Field(default=None, description="How well it answers; higher is better.")
+
+    def candidate(self) -> Candidate:
+        """The memory as a candidate, which prompts and fences are made of."""
+        return Candidate(**dict(self))
+
+
+class TimeView(BaseModel):
+    """A time that was understood in a question."""
+
+    words: str
+    means: str
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+class RetrievedMetadata(BaseModel):
+    """What was found, and what was understood."""
+
+    memory_list: list[MemoryView]
+    time: list[TimeView] = Field(default_factory=list, description="The times in the question.")
+    degraded: list[str] = Field(default_factory=list, description="What could not be done.")
+
+
+class Retrieved(BaseModel):
+    """The answer to a question: the memories as one text, and one by one."""
+
+    answer: str
+    success: bool = True
+    metadata: RetrievedMetadata
+
+    @classmethod
+    def of(cls, recall: Recall) -> Self:
+        """The answer of a retriever."""
+        times = [
+            TimeView(words=each.text, means=each.describe(), start=each.start, end=each.end)
+            for each in recall.query.time_ranges
+        ]
+        found = RetrievedMetadata(
+            memory_list=recall.memories, time=times, degraded=recall.fallbacks
+        )
+        return cls(answer=recall.text, metadata=found)
 
 
 class RetrievePersonalMemory(TimedOperation):

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from recall_retrievers.serve.answers import Health, Problem
 from recall_retrievers.serve.managing import (
     AddMemories,
     CountMemories,
@@ -21,6 +20,18 @@ from recall_retrievers.serve.managing import (
     UpdateMemory,
 )
 from recall_retrievers.serve.operation import Operation, RetrievePersonalMemory, RetrieveTaskMemory
+
+
+class Problem(BaseModel):
+    """Why a request was not done: what was wrong, what was expected, what to do."""
+
+    error: str
+
+
+class Health(BaseModel):
+    """Whether the server can answer."""
+
+    status: str = "ok"
 
 
 @dataclass(frozen=True, slots=True)

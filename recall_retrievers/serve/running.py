@@ -32,33 +32,16 @@ def _host_name(name: str) -> str:
 
 
 class ServerSettings(Settings):
-    """Where a server listens, what it serves, and what it lets in.
-
-    Args:
-        host: The address. Only programs on this machine reach 127.0.0.1.
-        port: The port; 0 = any that is free.
-        allowed_hosts: Names under which a proxy on this machine serves it, besides localhost.
-        rate: The requests a second of one client; None = no limit.
-        most_bytes: The bytes of the body of a request.
-        most_connections: How many clients may be connected at once. Above that the connections
-            that have sent no whole request for the longest time are closed.
-        request_timeout_s: Seconds in which the head of a request must arrive, and then its body.
-        scope: Whose memories are served at all.
-        tokens: The tokens of the clients. None = no token is needed.
-        only_mcp: Whether there is no API beside MCP.
-        read_only: Whether the tools of MCP change nothing.
-
-    Raises:
-        SettingsError: When others than this machine could reach it, and there are no tokens.
-    """
+    """Where a server listens, what it serves, and what it lets in."""
 
     host: str = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65_535)] = 8002
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8002  # 0 = any that is free
     allowed_hosts: tuple[Annotated[str, AfterValidator(_host_name)], ...] = ()
-    rate: Annotated[float, Field(gt=0, le=1_000_000)] | None = 100.0
+    rate: Annotated[float, Field(gt=0, le=1_000_000)] | None = 100.0  # requests a second of one
     most_bytes: Annotated[int, Field(ge=1, le=1_000_000_000)] = 4_000_000
+    # Above it, those are closed that have sent no whole request for the longest time.
     most_connections: Annotated[int, Field(ge=1, le=100_000)] = 500
-    request_timeout_s: Seconds = 20.0
+    request_timeout_s: Seconds = 20.0  # for the head of a request, and then for its body
     scope: Scope = Scope()
     tokens: Tokens | None = None
     only_mcp: bool = False
@@ -90,11 +73,7 @@ def is_loopback(host: str) -> bool:
 
 
 def listening(settings: ServerSettings) -> socket.socket:
-    """A socket that clients can connect to from now on.
-
-    Raises:
-        OSError: When the port is taken.
-    """
+    """A socket that clients can connect to from now on."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         bound = socket.create_server((settings.host, settings.port), family=family)

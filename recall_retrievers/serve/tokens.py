@@ -29,36 +29,17 @@ _FORM = (
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who sent a request.
-
-    Attributes:
-        name: A name for limits and logs; it does not tell the token.
-        scope: Whose memories the client may use.
-    """
+    """Who sent a request. The name is for limits and logs; it does not tell the token."""
 
     name: str
     scope: Scope
 
 
 class Tokens:
-    """Bearer tokens and the scope of each.
+    """Bearer tokens and the scope of each: one a line; lines that begin with # are left out.
 
-    Only digests are kept, so a token can be neither printed nor logged.
-
-    Args:
-        text: One token a line, with its scope; lines that begin with # are left out.
-        source: Where the text is from, for errors.
-
-    Raises:
-        SettingsError: When there is no token, a line is not a token with a scope, or a token is
-            too short, or is there twice.
-
-    Examples:
-        >>> tokens = Tokens("s3cret-of-ann-0001 user_id=ann")
-        >>> tokens.client("s3cret-of-ann-0001").scope.fields()
-        {'user_id': 'ann'}
-        >>> tokens.client("something else") is None
-        True
+    Only digests are kept, so a token can be neither printed nor logged. ``source`` says in errors
+    where the text is from.
     """
 
     def __init__(self, text: str, source: object = "tokens") -> None:
@@ -87,9 +68,7 @@ class Tokens:
     def configured(cls, file: Path | None) -> Tokens | None:
         """The tokens of a file, or else of the environment; None if it has no such variable.
 
-        Raises:
-            SettingsError: When they cannot be read, or there is none: it is no way to open a server
-                that a secret was not set.
+        A variable without a token is an error: a secret that was not set must open no server.
         """
         if file is None:
             text = os.environ.get(VARIABLE)

@@ -1,8 +1,11 @@
-"""What the tests of the command line share: some memories, and a command run as a user types it."""
+"""What the tests of the command line share: some memories, and how a command is run."""
 
-import pytest
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from recall_retrievers.cli import main
+Run = Callable[..., tuple[int, str, str]]
+"""Runs a command as a user types it: its exit code, its output, and what it says of errors."""
 
 LINES = [
     {
@@ -27,6 +30,12 @@ LINES = [
 FIXED = ["--timestamp", "2024-03-08T12:00", "--timezone", "UTC"]
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    code = main("recall", [str(word) for word in words])
-    return code, *capsys.readouterr()
+def written(path: Path, lines: Sequence[Mapping[str, object]]) -> Path:
+    """A file with these lines."""
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def beside(path: Path) -> Path:
+    """The folder of the collection of a file."""
+    return path.with_name(path.name + ".recall")

@@ -4,14 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from cli.kit import run
-
-from recall_retrievers.cli import main
+from cli.kit import Run, written
+from tables import table
 
 
 @pytest.fixture
 def queries(tmp_path: Path) -> Path:
-    path = tmp_path / "questions.jsonl"
     rows = [
         {
             "question": "What about the dentist last Tuesday?",
@@ -22,15 +20,14 @@ def queries(tmp_path: Path) -> Path:
         {"question": "Where did the dentist move?", "relevant": ["moved", "lost"]},
         {"question": "Who is the president?", "relevant": []},
     ]
-    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
-    return path
+    return written(tmp_path / "questions.jsonl", rows)
 
 
 def test_eval_shows_what_each_step_adds_and_which_times_were_read(
-    memories: Path, queries: Path, capsys: pytest.CaptureFixture[str]
+    memories: Path, queries: Path, run: Run
 ) -> None:
     asked = ["eval", "--memories", memories, "--timezone", "UTC", "--queries", queries]
-    code, out, err = run(capsys, *asked)
+    code, out, err = run(*asked)
 
     assert code == 0
     rows = [line for line in out.splitlines() if line.startswith("│")]
@@ -46,9 +43,9 @@ def test_eval_shows_what_each_step_adds_and_which_times_were_read(
     assert "relevant ids that are not in the collection, 1 in all: lost" in err
 
 
-def test_eval_as_json(memories: Path, queries: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_eval_as_json(memories: Path, queries: Path, run: Run) -> None:
     asked = ["eval", "--memories", memories, "--timezone", "UTC", "--queries", queries]
-    code, out, _ = run(capsys, *asked, "--json")
+    code, out, _ = run(*asked, "--json")
 
     told = json.loads(out)
     assert code == 0
@@ -59,23 +56,19 @@ def test_eval_as_json(memories: Path, queries: Path, capsys: pytest.CaptureFixtu
     assert "recall@5" not in told["by_question"][2]
 
 
-@pytest.mark.parametrize(("bound", "code"), [("recall@5=0.75", 0), ("hit@5=1.01", 1)])
+@table(("bound", "code"), [("recall@5=0.75", 0), ("hit@5=1.01", 1)])
 def test_eval_can_guard_a_level(
-    bound: str, code: int, memories: Path, queries: Path, capsys: pytest.CaptureFixture[str]
+    bound: str, code: int, memories: Path, queries: Path, run: Run
 ) -> None:
     asked = ["eval", "--memories", memories, "--timezone", "UTC", "--queries", queries]
-    returned, _, err = run(capsys, *asked, "--at-least", bound)
+    returned, _, err = run(*asked, "--at-least", bound)
 
     assert returned == code
     assert ("hit@5 is 1.000, below 1.01" in err) is (code == 1)
 
 
-@pytest.mark.parametrize("bound", ["recall@7=0.5", "recall@5", "recall@5=most"])
-def test_a_level_that_cannot_be_read(
-    bound: str, queries: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as left:
-        main("recall", ["eval", "--memories", "m", "--queries", str(queries), "--at-least", bound])
+@table("bound", ["recall@7=0.5", "recall@5", "recall@5=most"])
+def test_a_level_that_cannot_be_read(bound: str, queries: Path, run: Run) -> None:
+    code, _, err = run("eval", "--memories", "m", "--queries", queries, "--at-least", bound)
 
-    assert left.value.code == 2
-    assert "--at-least" in capsys.readouterr().err
+    assert (code, "--at-least" in err) == (2, True)

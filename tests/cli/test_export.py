@@ -6,7 +6,7 @@ from typing import Any
 
 import chromadb
 import pytest
-from cli.kit import run
+from cli.kit import Run
 from conftest import WordsEmbedding
 
 from recall_retrievers import Memory, read_memories
@@ -55,7 +55,7 @@ def rows_of(folder: Path, model: Any = None) -> dict[str, Any]:
 
 @pytest.mark.parametrize("vectors", [False, True], ids=["embedded again", "with vectors"])
 def test_what_is_exported_and_loaded_is_equal_row_by_row(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], vectors: bool
+    tmp_path: Path, run: Run, vectors: bool
 ) -> None:
     # With vectors, any model may have made them: the command line has only one of its own.
     model = WordsEmbedding() if vectors else MiniLM()
@@ -64,10 +64,10 @@ def test_what_is_exported_and_loaded_is_equal_row_by_row(
     file = tmp_path / "all.jsonl"
     options = ["--chroma", tmp_path / "first", *(["--vectors"] if vectors else [])]
 
-    code, out, err = run(capsys, "export", *options, "-o", file)
+    code, out, err = run("export", *options, "-o", file)
     assert (code, out, err) == (0, f"4 memories of memories written to {file}\n", "")
-    assert run(capsys, "export", *options)[1].encode() == file.read_bytes()
-    code, out, err = run(capsys, "load", "--memories", file)
+    assert run("export", *options)[1].encode() == file.read_bytes()
+    code, out, err = run("load", "--memories", file)
     assert (code, out, err) == (0, "4 memories loaded in all.jsonl.recall\n", "")
 
     assert [json.loads(line)["id"] for line in file.open(encoding="utf-8")] == [
@@ -82,35 +82,22 @@ def test_what_is_exported_and_loaded_is_equal_row_by_row(
         copy.add(read_memories(file))
         assert {each.id for each in copy.memories()} == expected.keys()
     if vectors:
-        stats = run(capsys, "stats", "--memories", file)[1]
+        stats = run("stats", "--memories", file)[1]
         assert model.model_name in stats
-        code, _, err = run(capsys, "ask", "--memories", file, "tea")
+        code, _, err = run("ask", "--memories", file, "tea")
         assert code == 2
         assert f"vectors of '{model.model_name}', and questions need that model" in err
 
 
-def test_an_export_is_of_one_owner_and_leaves_no_half_of_a_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_export_is_of_one_owner_and_leaves_no_half_of_a_file(tmp_path: Path, run: Run) -> None:
     with RecallStore(tmp_path / "first", embedding=WordsEmbedding()) as store:
         store.add(MEMORIES)
     options = ["--chroma", tmp_path / "first", "--user-id", "安"]
-    line = json.loads(run(capsys, "export", *options)[1])
+    line = json.loads(run("export", *options)[1])
     assert (line["user_id"], line["content"]) == ("安", MEMORIES[1].content)
 
     file = tmp_path / "all.jsonl"
     file.write_text("before", encoding="utf-8")
-    assert run(capsys, "export", *options, "--collection", "mistyped", "-o", file)[0] == 2
+    assert run("export", *options, "--collection", "mistyped", "-o", file)[0] == 2
     assert file.read_text(encoding="utf-8") == "before"
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["all.jsonl"]
-
-
-def test_the_statistics_name_the_model_of_the_collection(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    client = chromadb.PersistentClient(str(tmp_path / "theirs"))
-    theirs = client.create_collection("notes", embedding_function=None)
-    theirs.add(ids=["a"], documents=["Tea."], embeddings=[[1.0, 0.0]])
-    client.close()
-    options = ["--chroma", tmp_path / "theirs", "--collection", "notes", "--json"]
-    assert json.loads(run(capsys, "stats", *options)[1])["embedding_model"] == "not known"

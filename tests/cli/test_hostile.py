@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli.kit import FIXED, run
+from cli.kit import FIXED, Run
 from stages.hostile import HOSTILE
 
 from recall_retrievers.cli.output import print_json
@@ -50,12 +50,12 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids=lambda words: " ".join(words[:1]),
 )
 def test_a_command_shows_control_characters_and_sends_none(
-    hostile: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+    hostile: Path, run: Run, words: list[str]
 ) -> None:
     command, *others = words
 
-    _, out, err = run(capsys, command, "--memories", hostile, *others)
-    _, written, _ = run(capsys, command, "--memories", hostile, *others, "--json")
+    _, out, err = run(command, "--memories", hostile, *others)
+    _, written, _ = run(command, "--memories", hostile, *others, "--json")
 
     assert not CONTROL.search(out)
     assert not CONTROL.search(err)
@@ -85,12 +85,12 @@ def test_json_has_escapes_of_its_own_for_them(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_log_line_is_shown_in_the_same_way(
-    hostile: Path, capsys: pytest.CaptureFixture[str]
+    hostile: Path, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = logging.getLogger()
     before, root.handlers = root.handlers, []
     try:
-        run(capsys, "stats", "--memories", hostile, "--timezone", "UTC")
+        run("stats", "--memories", hostile, "--timezone", "UTC")
         logging.getLogger("recall_retrievers").warning("row %s", STEERING)
     finally:
         root.handlers = before

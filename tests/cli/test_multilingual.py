@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli.kit import run
+from cli.kit import Run
 from store.killed import new_store
 
 from recall_retrievers.store import RecallStore
@@ -25,23 +25,21 @@ def best(out: str) -> str:
     return str(json.loads(out)[0]["memories"][0]["content"])
 
 
-def test_it_is_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "ask", "--chroma", folder, *QUESTION)
+def test_it_is_asked(folder: Path, run: Run) -> None:
+    code, out, _ = run("ask", "--chroma", folder, *QUESTION)
     assert (code, best(out)) == (0, "我的猫叫小白。")
-    assert run(capsys, "stats", "--chroma", folder)[1].count("multilingual-e5-small") == 1
+    assert run("stats", "--chroma", folder)[1].count("multilingual-e5-small") == 1
 
 
-def test_a_file_with_its_vectors_is_asked(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_with_its_vectors_is_asked(folder: Path, tmp_path: Path, run: Run) -> None:
     file = tmp_path / "all.jsonl"
-    assert run(capsys, "export", "--chroma", folder, "--vectors", "-o", file)[0] == 0
+    assert run("export", "--chroma", folder, "--vectors", "-o", file)[0] == 0
     for _ in ("loaded", "kept"):
-        code, out, _ = run(capsys, "ask", "--memories", file, *QUESTION)
+        code, out, _ = run("ask", "--memories", file, *QUESTION)
         assert (code, best(out)) == (0, "我的猫叫小白。")
 
 
-def test_it_is_repaired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_repaired(tmp_path: Path, run: Run) -> None:
     folder = tmp_path / "torn"
     new_store(folder, 20)  # so soon Chroma saves an index
     with RecallStore(folder, embedding="multilingual") as store:
@@ -51,17 +49,17 @@ def test_it_is_repaired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     for lost in (index, folder / ".recall"):
         shutil.rmtree(lost)
 
-    code, out, _ = run(capsys, "repair", folder)
+    code, out, _ = run("repair", folder)
     assert (code, "embedded again" in out) == (0, True)
-    assert run(capsys, "ask", "--chroma", folder, *QUESTION)[0] == 0
+    assert run("ask", "--chroma", folder, *QUESTION)[0] == 0
 
 
 def test_without_the_extra_it_says_what_to_install(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(multilingual, "find_spec", lambda _: None)
 
     for words in (("ask", "--chroma", folder, *QUESTION), ("serve", folder), ("mcp", folder)):
-        code, _, err = run(capsys, *words)
+        code, _, err = run(*words)
         assert (code, "pip install 'recall-retrievers[multilingual]'" in err) == (2, True), words
-    assert run(capsys, "stats", "--chroma", folder)[0] == 0
+    assert run("stats", "--chroma", folder)[0] == 0

@@ -52,27 +52,23 @@ class Face:
 
     def ask(self, retriever: Any, question: Any, **options: Any) -> list[Found]:
         if self.is_langchain:
-            call = retriever.ainvoke if self.is_async else retriever.invoke
-            return self.found(self._wait(call(question, None, **options)))
-        call = retriever.aretrieve if self.is_async else retriever.retrieve
-        return self.found(self._wait(call(question, **options)))
+            return self.found(self.call(retriever, "invoke", question, None, **options))
+        return self.found(self.call(retriever, "retrieve", question, **options))
 
     def refine(self, stage: Any, found: Sequence[Found], question: str) -> list[Found]:
         """Give candidates to a stage as the framework does in its own lists."""
         items = self.items(found)
         if self.is_langchain:
-            call = stage.acompress_documents if self.is_async else stage.compress_documents
-            return self.found(self._wait(call(items, question)))
-        call = stage.apostprocess_nodes if self.is_async else stage.postprocess_nodes
-        return self.found(self._wait(call(items, QueryBundle(question))))
+            return self.found(self.call(stage, "compress_documents", items, question))
+        return self.found(self.call(stage, "postprocess_nodes", items, QueryBundle(question)))
 
     def use(self, tool: Any, **given: Any) -> tuple[str, list[Found]]:
         """Call a tool as an agent does: what the model is told, and what was found."""
         if self.is_langchain:
             asked = {"type": "tool_call", "id": "1", "name": tool.name, "args": given}
-            message = self._wait((tool.ainvoke if self.is_async else tool.invoke)(asked))
+            message = self.call(tool, "invoke", asked)
             return message.content, self.found(message.artifact or [])
-        output = self._wait((tool.acall if self.is_async else tool.call)(**given))
+        output = self.call(tool, "call", **given)
         return output.content, self.found(output.raw_output.nodes)
 
     def text(self, stage: Any, found: Sequence[Found]) -> str:
@@ -100,12 +96,19 @@ class Face:
         """What the framework's documents or nodes hold."""
         return [(_of_document if self.is_langchain else _of_node)(each) for each in items]
 
-    def _wait(self, outcome: Any) -> Any:
+    def call(self, thing: Any, method: str, /, *given: Any, **named: Any) -> Any:
+        """What a method returns, or its twin for `await`."""
+        outcome = getattr(thing, f"a{method}" if self.is_async else method)(*given, **named)
         return asyncio.run(outcome) if self.is_async else outcome
 
 
 FACES = [Face(p, a) for p in ("langchain_recall", "llamaindex_recall") for a in (False, True)]
 """The four ways in. A test that takes the fixture `face` goes through all of them."""
+
+langchain, llamaindex = (
+    pytest.mark.parametrize("face", x, ids=str) for x in (FACES[:2], FACES[2:])
+)
+"""For what one framework has."""
 
 once = pytest.mark.parametrize("face", FACES[:1], ids=str)
 """For what core decides: one way shows it."""

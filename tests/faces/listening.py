@@ -65,7 +65,6 @@ class Callbacks(BaseCallbackHandler):
 
     def __init__(self, runs: Runs) -> None:
         self.runs = runs
-        self.seen: dict[Any, tuple[Any, Any]] = {}
 
     def on_retriever_start(self, _: Any, query: str, **of: Any) -> None:
         self._begin(of, "question", query)
@@ -77,7 +76,6 @@ class Callbacks(BaseCallbackHandler):
         self._begin(of, "model", str(messages))
 
     def _begin(self, of: dict[str, Any], name: str, given: Any) -> None:
-        self.seen[of["run_id"]] = (of["tags"], of["metadata"])
         self.runs.begin(of["run_id"], of["parent_run_id"], name, given)
 
     def on_retriever_end(self, outcome: Any, *, run_id: Any, **of: Any) -> None:

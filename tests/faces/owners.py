@@ -1,14 +1,15 @@
-"""Two users, and what their retrievers do through either face."""
+"""Two users, odd values for the fields of a scope, and what retrievers do through either face."""
 
 from typing import Any
 
 from faces.adapters import Face
 from faces.conftest import NOW
+from hypothesis import strategies as st
 from langchain_core.documents import Document
 from llama_index.core.schema import TextNode
 
 ANN, BOB = {"user_id": "ann"}, {"user_id": "bob"}
-QUESTION = "the dentist"
+QUESTION = "Who is the dentist?"
 
 
 def retriever(face: Face, store: Any, **settings: Any) -> Any:
@@ -27,3 +28,19 @@ def add(face: Face, asked: Any, *texts: str, ids: Any = (), **metadata: Any) -> 
             for t, i in zip(texts, named, strict=True)
         ]
     )
+
+
+FIELDS = ("user_id", "agent_id", "session_id", "workspace")
+
+
+blanks = st.text(st.sampled_from(" \t\n\r\u00a0\u3000"), max_size=3)
+odd = (
+    st.sampled_from([None, "", " ", 0, False, [], {}, (), 0.0, b"", frozenset()])
+    | blanks
+    | st.integers()
+    | st.booleans()
+    | st.floats()
+    | st.binary(max_size=3)
+    | st.lists(st.sampled_from(["ann", "bob"]), max_size=2)
+    | st.dictionaries(st.sampled_from(["$ne", "$in"]), st.text(max_size=3), max_size=1)
+)

@@ -1,6 +1,5 @@
 """search_memory_with_context: profiles and events of agents and users, through both faces."""
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,9 +41,7 @@ def shelf(words: object) -> Iterator[RecallStore]:
 
 
 def _search(face: Face, memory: Any, *given: Any, **settings: Any) -> dict[str, Any]:
-    if face.is_async:
-        return asyncio.run(memory.asearch_memory_with_context(*given, **settings))
-    return memory.search_memory_with_context(*given, **settings)
+    return face.call(memory, "search_memory_with_context", *given, **settings)
 
 
 def _contents(found: dict[str, Any]) -> set[str]:

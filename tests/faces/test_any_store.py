@@ -1,21 +1,27 @@
-"""Other stores than ours in its place: one table of cases for all of them, in both faces."""
+"""Other stores than ours in its place: one table of cases, and their own search by words."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from faces.adapters import Face, both, once
+from faces.adapters import FACES, Face, both, once
 from faces.cases import CASES as SHARED
 from faces.cases import Case
 from faces.conftest import NOW
 from faces.other_stores import (
     ANN,
     KINDS,
+    Fixed,
+    FixedIndex,
+    Row,
     crowd,
+    documents_of,
+    nodes_of,
     open_store,
     possible,
     rows,
 )
+from llama_index.core.schema import NodeWithScore
 from tables import table
 
 from recall_retrievers.core.errors import StoreError
@@ -169,3 +175,97 @@ def test_what_must_hold_is_looked_for_behind_all_that_is_nearer(
 
     assert [each.id for each in far] == ["ann"]
     assert near == []  # the bound that was set
+
+
+LANGCHAIN, LLAMAINDEX = (next(f for f in FACES if f.is_langchain is each) for each in (True, False))
+
+
+@once
+def test_a_store_that_was_not_looked_through_wholly_says_so(face: Face, opened: Open) -> None:
+    near = {"id": "near", "content": "the dentist", "scope": {"user_id": "ann"}}
+    source = opened("in memory", [near, *crowd(20)])
+    store = face.AnyStore(source=source, fetch_limit=8, push_down=None)
+
+    def ask(user: str) -> list[Any]:
+        retriever = face.RecallRetriever(store=store, k=2, fetch_k=1, scope={"user_id": user})
+        return face.ask(retriever, "the dentist", method="semantic")
+
+    few, enough = ask("ann"), ask("bob")
+
+    assert [each.id for each in few] == ["near"]
+    assert few[0].metadata["recall_looked_through"] == 8
+    assert (
+        "only the first 8 memories of the store were looked through"
+        in (few[0].metadata["recall_degraded"])
+    )
+    assert len(enough) == 2
+    assert all("recall_looked_through" not in each.metadata for each in enough)
+
+
+@both
+def test_a_retriever_with_a_limit_of_its_own_says_so(face: Face, memories: list[Row]) -> None:
+    source = (
+        Fixed(documents=documents_of(memories))
+        if face.is_langchain
+        else (FixedIndex(nodes_of(memories)))
+    )
+    retriever = face.RecallRetriever(store=source, scope={"user_id": "bob"}, k=2)
+
+    [bob] = face.ask(retriever, "dentist")
+
+    assert bob.metadata["recall_looked_through"] == 6
+
+
+@pytest.fixture
+def memories() -> list[Row]:
+    return rows()
+
+
+@both
+def test_the_own_search_by_words_is_used(face: Face, opened: Open, memories: list[Row]) -> None:
+    by_words = [each for each in memories if each[0] in ("wedding", "bob")]
+    fixed: Any = FixedIndex(nodes_of(by_words))
+    if face.is_langchain:
+        fixed = Fixed(documents=documents_of(by_words))
+    stored = open_store("in memory", face, by_words, lambda: 0)
+    for keyword in (fixed, stored):
+        store = face.AnyStore(source=opened(), keyword=keyword)
+        by_word = face.RecallRetriever(store=store, method="keyword")
+
+        hybrid = face.ask(face.RecallRetriever(store=store), "Carla")
+        words = face.ask(by_word, "Carla")
+        mine = face.ask(by_word, "Carla", scope={"user_id": "ann"})
+
+        assert "recall_degraded" not in hybrid[0].metadata
+        found = {each.id for each in hybrid if "recall_keyword" in each.metadata}
+        assert found == {each.id for each in words} == {"wedding", "bob"}
+        assert [each.id for each in mine] == ["wedding"]
+
+
+def test_a_function_may_be_the_search_by_words(
+    face: Face, opened: Open, memories: list[Row]
+) -> None:
+    seen = []
+
+    def search_words(search: Any) -> list[Any]:
+        seen.append(search)
+        [tea] = [each for each in memories if each[0] == "tea"]
+        if face.is_langchain:
+            return [(documents_of([tea])[0], 7.5)]
+        return [NodeWithScore(node=nodes_of([tea])[0], score=7.5)]
+
+    async def later(search: Any) -> list[Any]:
+        return search_words(search)
+
+    for function in (search_words, later) if face.is_async else (search_words,):
+        store = face.AnyStore(source=opened(), keyword=function)
+        retriever = face.RecallRetriever(store=store, method="keyword", fetch_k=9)
+        [found] = face.ask(retriever, "tea", scope={"user_id": "ann"})
+        assert found.metadata["recall_keyword"] == 7.5
+        assert (seen[-1].text, seen[-1].scope.user_id) == ("tea", "ann")
+        assert seen[-1].limit >= 9
+
+    if not face.is_async:
+        store = face.AnyStore(source=opened(), keyword=later)
+        with pytest.raises(StoreError, match="keyword is an async function"):
+            face.ask(face.RecallRetriever(store=store, method="keyword"), "tea")

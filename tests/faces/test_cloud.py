@@ -1,16 +1,14 @@
 """Both faces over Chroma Cloud, as the stand-in plays it: the same answers, traces and warnings."""
 
-import json
 from collections.abc import Iterator
 
 import chromadb
 import pytest
 from cloud_stand_in import CloudStandIn
-from conftest import ROOT, WordsEmbedding
+from conftest import WordsEmbedding
 from faces.adapters import Face, once
 from faces.conftest import MEMORIES, NOW
 
-from langchain_recall import RecallRetriever, evaluate
 from recall_retrievers.store import RecallStore
 
 QUESTIONS = (
@@ -48,30 +46,6 @@ def test_the_cloud_answers_as_an_embedded_collection_does(
         if method == "semantic":  # BM25 is another by a little: the order of the others may change
             assert [each.id for each in cloud] == [each.id for each in here]
         assert cloud[0].content in " ".join(face.explain_text(cloud).split())
-
-
-def test_real_conversations_are_found_as_well_as_in_an_embedded_collection(
-    cloud: CloudStandIn, collection_name: str
-) -> None:
-    """With the default settings; all questions name a time."""
-    folder = ROOT / "examples" / "memorybank"
-    memories, questions = (
-        [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
-        for name in ("memories.jsonl", "questions.jsonl")
-    )
-    client, words = cloud.client(), WordsEmbedding()
-    with (
-        RecallStore(embedding=words) as here,
-        RecallStore(client, collection_name, embedding=words, create=True) as there,
-    ):
-        here.add(memories)
-        here.copy_to(there)
-        one, other = (
-            evaluate(RecallRetriever(store=store, k=10, timezone="UTC"), questions).figures
-            for store in (here, there)
-        )
-    client.delete_collection(collection_name)
-    assert other == pytest.approx(one, abs=0.02)
 
 
 @once

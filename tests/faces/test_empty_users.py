@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from faces.adapters import FACES, Face, once
 from faces.conftest import MEMORIES
-from faces.empty_scopes import FIELDS, QUESTION, blanks, odd, retriever
 from faces.other_stores import open_store, rows
+from faces.owners import FIELDS, QUESTION, blanks, odd, retriever
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain.agents import create_agent
@@ -42,10 +42,9 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.evaluation.questions import Question
 from recall_retrievers.serve.app import create_memory_app
 from recall_retrievers.serve.managing import AddMemories
-from recall_retrievers.serve.mcp_server import McpTools
+from recall_retrievers.serve.mcp_server import TOOLS, McpTools
 from recall_retrievers.serve.operation import ScopedService
 from recall_retrievers.serve.routes import ROUTES
-from recall_retrievers.serve.tools import TOOLS
 from recall_retrievers.store import RecallStore, ScopedStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
@@ -81,28 +80,24 @@ def config(scope: dict[str, Any]) -> Any:
 
 
 def configured(face: Face, store: Any, config_scope: dict[str, Any], **options: Any) -> object:
-    shared = retriever(face, store)
-    call = shared.ainvoke if face.is_async else shared.invoke
-    return face._wait(call(QUESTION, config(config_scope), **options))
+    return face.call(retriever(face, store), "invoke", QUESTION, config(config_scope), **options)
 
 
 def in_a_chain(face: Face, store: Any, scope: dict[str, Any]) -> object:
     chain = RunnablePassthrough() | retriever(face, store)
-    return face._wait((chain.ainvoke if face.is_async else chain.invoke)(QUESTION, config(scope)))
+    return face.call(chain, "invoke", QUESTION, config(scope))
 
 
 def by_the_tool(face: Face, store: Any, scope: dict[str, Any]) -> object:
     tool = face.create_recall_tool(retriever(face, store))
-    call = tool.ainvoke if face.is_async else tool.invoke
-    return face._wait(call({"query": QUESTION}, config(scope)))
+    return face.call(tool, "invoke", {"query": QUESTION}, config(scope))
 
 
 def by_the_middleware(face: Face, store: Any, scope: dict[str, Any]) -> object:
     middleware = [langchain_recall.RecallMiddleware(retriever(face, store))]
     agent = create_agent(FakeListChatModel(responses=["Yes."]), middleware=middleware)
     said: Any = {"messages": [("user", QUESTION)]}
-    call = agent.ainvoke if face.is_async else agent.invoke
-    return face._wait(call(said, config(scope)))["recalled"]
+    return face.call(agent, "invoke", said, config(scope))["recalled"]
 
 
 def bundled(face: Face, store: Any, own: dict[str, Any], **options: Any) -> object:
@@ -122,8 +117,7 @@ def by_a_context(face: Face, store: Any, scope: dict[str, Any]) -> object:
 
 
 def in_one_call(face: Face, store: Any, scope: dict[str, Any]) -> object:
-    call = face.arecall if face.is_async else face.recall
-    return face._wait(call(QUESTION, face.RecallConfig(source=store), scope=scope))
+    return face.call(face, "recall", QUESTION, face.RecallConfig(source=store), scope=scope)
 
 
 def of_another_store(face: Face, store: Any, scope: dict[str, Any]) -> object:
@@ -132,8 +126,7 @@ def of_another_store(face: Face, store: Any, scope: dict[str, Any]) -> object:
 
 
 def agents(face: Face, memory: Any, **options: Any) -> object:
-    call = "asearch_memory_with_context" if face.is_async else "search_memory_with_context"
-    return face._wait(getattr(memory, call)("the dentist", **options))
+    return face.call(memory, "search_memory_with_context", "the dentist", **options)
 
 
 def evaluated(face: Face, store: Any, scope: dict[str, Any]) -> object:
@@ -141,12 +134,12 @@ def evaluated(face: Face, store: Any, scope: dict[str, Any]) -> object:
 
 
 def added(face: Face, store: Any, scope: dict[str, Any]) -> object:
-    return face._wait((store.aadd if face.is_async else store.add)([row(scope)]))
+    return face.call(store, "add", [row(scope)])
 
 
 def conversation_added(face: Face, store: Any, scope: dict[str, Any]) -> object:
-    call = store.aadd_conversation if face.is_async else store.add_conversation
-    return face._wait(call([{"role": "user", "content": "I see."}], scope=scope))
+    said = [{"role": "user", "content": "I see."}]
+    return face.call(store, "add_conversation", said, scope=scope)
 
 
 def taken_over(face: Face, store: Any, scope: dict[str, Any]) -> object:
@@ -225,11 +218,7 @@ WAYS = [
     ),
     Way(
         "a call beside the configuration",
-        lambda f, s, scope: f._wait(
-            getattr(retriever(f, s), "ainvoke" if f.is_async else "invoke")(
-                QUESTION, config({"user_id": "ann"}), scope=scope
-            )
-        ),
+        lambda f, s, scope: configured(f, s, {"user_id": "ann"}, scope=scope),
         face="langchain_recall",
     ),
     Way("the configuration of a chain", in_a_chain, CONFIGURABLE, "langchain_recall"),

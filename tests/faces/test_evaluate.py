@@ -64,12 +64,6 @@ def stock(face: Any, texts: Sequence[str]) -> Any:
     return VectorStoreIndex(rows, embed_model=MockEmbedding(embed_dim=8)).as_retriever()
 
 
-def langchain_embedding() -> Any:
-    from langchain_core.embeddings import DeterministicFakeEmbedding
-
-    return DeterministicFakeEmbedding(size=8)
-
-
 @pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
 def test_a_retriever_of_a_users_own_stands_beside_ours(face: Any, words: WordsEmbedding) -> None:
     with RecallStore(embedding=words) as store:
@@ -120,14 +114,3 @@ def test_a_document_without_an_id_is_an_error() -> None:
 
     with pytest.raises(ValueError, match="has no id"):
         langchain_recall.evaluate(found, [LASTING])
-
-
-@pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
-def test_the_steps_of_the_search_are_had_from_python(face: Any, words: WordsEmbedding) -> None:
-    with RecallStore(embedding=words) as store:
-        store.add(MEMORIES)
-        steps = face.evaluate_steps(store, [SCOPED])
-        ours = face.evaluate(face.RecallRetriever(store=store), [SCOPED])
-
-    assert next(iter(steps.evaluations)) == "by meaning"
-    assert list(steps.evaluations.values())[-1].answers[0].found == ours.answers[0].found

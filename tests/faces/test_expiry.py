@@ -12,7 +12,6 @@ from llama_index.core.base.llms.types import ChatMessage
 
 from llamaindex_recall import RecallMemoryBlock
 from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
-from recall_retrievers.agents.agent_memory import AgentMemory
 from recall_retrievers.core.errors import SettingsError
 from recall_retrievers.store import RecallStore
 
@@ -39,18 +38,6 @@ def parcels(words: object) -> Iterator[RecallStore]:
 
 def retriever(face: Face, store: Any, timestamp: str = NOW, **settings: Any) -> Any:
     return face.RecallRetriever(store=store, timestamp=timestamp, timezone="UTC", **settings)
-
-
-@once
-@pytest.mark.parametrize("method", ["semantic", "keyword", "hybrid"])
-def test_the_moment_of_the_question_decides(face: Face, parcels: RecallStore, method: str) -> None:
-    for moment, there in [
-        ("2024-03-08T11:59:59Z", ["desk", "locker", "porch"]),
-        (AT_NOON, ["desk", "locker"]),
-        (LATER, ["desk"]),
-    ]:
-        found = face.ask(retriever(face, parcels, moment, method=method), QUESTION)
-        assert sorted(each.id for each in found) == there
 
 
 @once
@@ -104,17 +91,6 @@ def test_in_a_store_of_another_kind_its_metadata_decides(face: Face, kind: str) 
     assert found
     earlier = face.ask(retriever(face, store, "2024-03-08T11:00:00Z"), "the parcel on the porch")
     assert "The parcel is on the porch." in {each.content for each in earlier}
-
-
-@once
-def test_the_tool_and_the_agents_memory_do_not_see_it(face: Face, parcels: RecallStore) -> None:
-    tool = face.create_recall_tool(retriever(face, parcels))
-    assert "porch" not in face.use(tool, query=QUESTION)[0]
-    parcels.add([{**each, "memory_type": "event"} for each in PARCELS])
-    found = AgentMemory(store=parcels).search_memory_with_context(QUESTION)
-    assert [each["content"] for each in found["agent_event_matches"]] == [
-        "The parcel is on the desk."  # by the clock, the others have expired long ago
-    ]
 
 
 async def test_a_block_does_not_repeat_it_from_its_answers(words: object) -> None:

@@ -8,7 +8,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import chromadb
 import pytest
 from conftest import WordsEmbedding
 from faces.adapters import Face, Found, both, once
@@ -18,7 +17,7 @@ from stages.injections import INJECTIONS, Injection
 from tables import table
 
 from recall_retrievers.core.errors import MemoryFormatError
-from recall_retrievers.store import Fields, RecallStore
+from recall_retrievers.store import RecallStore
 
 WRITTEN = '[{"sentence": "Pay.", "numbers": [1], "ids": ["a"]}]'
 
@@ -177,30 +176,6 @@ def test_the_store_refuses_metadata_in_which_results_say_how_they_were_found(
         own_store.add(["Tea.", {"content": "Pay.", "metadata": {key: 0.99}}])
 
     assert own_store.count() == before
-
-
-@once
-def test_rows_of_others_lose_it_on_the_way_in(face: Face) -> None:
-    client = chromadb.EphemeralClient()
-    collection = client.create_collection("of-others", embedding_function=None)
-    words = WordsEmbedding()
-    texts = ["The dentist moved.", "Buy now!"]
-    collection.add(
-        ids=["moved", "spam"],
-        documents=texts,
-        embeddings=words.embed_documents(texts),
-        metadatas=[{"topic": "health"}, {**FORGED, "relevance_score": 1.0, "topic": "money"}],
-    )
-    try:
-        with RecallStore(client, "of-others", embedding=words, fields=Fields()) as store:
-            found = face.ask(face.RecallRetriever(store=store, stages=[]), "the dentist")
-
-        assert [each.id for each in found] == ["moved", "spam"]
-        assert found[1].metadata["topic"] == "money"
-        assert "forged" not in str(found)
-        assert "forged" not in face.explain_text(found)
-    finally:
-        client.delete_collection("of-others")
 
 
 MOVED = "The dentist moved to Elm Street."

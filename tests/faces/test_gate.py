@@ -3,9 +3,9 @@
 from typing import Any
 
 from faces.adapters import Face, Found, once
-from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from faces.listening import Events
+from langchain_core.callbacks import BaseCallbackHandler
 from llama_index_instrumentation import get_dispatcher
-from llama_index_instrumentation.event_handlers import BaseEventHandler
 from tables import table
 
 from llamaindex_recall.retriever import SearchSkipped
@@ -66,31 +66,22 @@ def test_an_empty_result_says_why_to_those_who_listen(store: RecallStore, face: 
             def on_custom_event(self, name: str, data: str, **_: object) -> None:
                 told.append(f"{name}: {data}")
 
-        class AsyncListener(AsyncCallbackHandler):
-            async def on_custom_event(self, name: str, data: str, **_: object) -> None:
-                told.append(f"{name}: {data}")
-
-        listener = AsyncListener() if face.is_async else Listener()
-        listening = retriever.with_config(callbacks=[listener])
+        listening = retriever.with_config(callbacks=[Listener()])
         assert face.ask(listening, "What is a dentist?") == []
         face.ask(listening, "Who is my dentist?")
         assert told == [f"recall_skipped: {expected}"]
         return
 
-    class Handler(BaseEventHandler):
-        def handle(self, event: object, **_: object) -> None:
-            if isinstance(event, SearchSkipped):
-                told.append(f"{event.class_name()}: {event.query}: {event.why}")
-
-    root = get_dispatcher()
-    handler = Handler()
-    root.add_event_handler(handler)
+    root, events = get_dispatcher(), Events()
+    root.add_event_handler(events)
     try:
         assert face.ask(retriever, "What is a dentist?") == []
         face.ask(retriever, "Who is my dentist?")
     finally:
-        root.event_handlers.remove(handler)
-    assert told == [f"SearchSkipped: What is a dentist?: {expected}"]
+        root.event_handlers.remove(events)
+    [skipped] = [each for each in events._seen if isinstance(each, SearchSkipped)]
+    assert (skipped.query, skipped.why) == ("What is a dentist?", expected)
+    assert skipped.class_name() == "SearchSkipped"
 
 
 class Counted:

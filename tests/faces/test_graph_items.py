@@ -1,6 +1,5 @@
 """RecallGraphStore: its items, and agents and langmem's tools on it."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -8,8 +7,8 @@ from typing import Any
 
 import pytest
 from conftest import WordsEmbedding
+from faces.adapters import Face, langchain
 from langchain.agents import create_agent
-from langchain.tools import ToolRuntime, tool
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langgraph.store.base import PutOp
@@ -172,12 +171,9 @@ def agents_store(words: WordsEmbedding) -> Iterator[RecallStore]:
         yield agents_store
 
 
-def run(agent: Any, user: str, is_async: bool) -> list[Any]:
+def run(face: Face, agent: Any, user: str) -> list[Any]:
     config = {"configurable": {"user_id": user}}
-    given = {"messages": [("user", "Hello.")]}
-    if is_async:
-        return asyncio.run(agent.ainvoke(given, config))["messages"]
-    return agent.invoke(given, config)["messages"]
+    return face.call(agent, "invoke", {"messages": [("user", "Hello.")]}, config)["messages"]
 
 
 def calls(*asked: tuple[str, dict[str, Any]]) -> ToolCaller:
@@ -189,10 +185,8 @@ def calls(*asked: tuple[str, dict[str, Any]]) -> ToolCaller:
     return ToolCaller(messages=iter([*replies, AIMessage("Done.")]))
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-def test_langmems_tools_store_find_change_and_forget(
-    agents_store: RecallStore, is_async: bool
-) -> None:
+@langchain
+def test_langmems_tools_store_find_change_and_forget(agents_store: RecallStore, face: Face) -> None:
     items = RecallGraphStore(agents_store, namespace=NAMESPACE)
     tools = [create_manage_memory_tool(NAMESPACE), create_search_memory_tool(NAMESPACE)]
 
@@ -200,15 +194,12 @@ def test_langmems_tools_store_find_change_and_forget(
         return create_agent(calls(*asked), tools, store=items)
 
     tea = {"content": "Ann likes green tea.", "action": "create"}
-    messages = run(
-        agent(("manage_memory", tea), ("search_memory", {"query": "Who likes tea?"})),
-        "ann",
-        is_async,
-    )
+    asked = ("search_memory", {"query": "Who likes tea?"})
+    messages = run(face, agent(("manage_memory", tea), asked), "ann")
     [found] = json.loads(messages[4].content)
-    of_bob = run(agent(("search_memory", {"query": "Who likes tea?"})), "bob", is_async)
+    of_bob = run(face, agent(asked), "bob")
     changed = {"content": "Ann likes coffee.", "action": "update", "id": found["key"]}
-    run(agent(("manage_memory", changed)), "ann", is_async)
+    run(face, agent(("manage_memory", changed)), "ann")
     retriever = RecallRetriever(store=agents_store, scope={"user_id": "ann"})
 
     assert found["value"] == {"content": "Ann likes green tea."}
@@ -217,35 +208,8 @@ def test_langmems_tools_store_find_change_and_forget(
         "Ann likes coffee."
     ]
 
-    run(agent(("manage_memory", {"action": "delete", "id": found["key"]})), "ann", is_async)
+    run(face, agent(("manage_memory", {"action": "delete", "id": found["key"]})), "ann")
     assert agents_store.count(scope={"user_id": "ann"}) == 0
-
-
-def test_langmems_tools_work_outside_of_a_graph(words: WordsEmbedding) -> None:
-    with RecallStore(embedding=words) as agents_store:
-        items = RecallGraphStore(agents_store)
-        create_manage_memory_tool(("notes",), store=items).invoke({"content": "Ann likes tea."})
-        found = create_search_memory_tool(("notes",), store=items).invoke({"query": "tea"})
-
-    assert [item["value"]["content"] for item in json.loads(found)] == ["Ann likes tea."]
-
-
-@pytest.mark.parametrize("is_async", [False, True])
-def test_a_tool_reads_the_store_of_its_agent(words: WordsEmbedding, is_async: bool) -> None:
-    @tool
-    def favourite(runtime: ToolRuntime) -> str:
-        """The drink of the user."""
-        item = runtime.store.get(("drinks",), "ann")
-        return "none" if item is None else item.value["drink"]
-
-    with RecallStore(embedding=words) as agents_store:
-        items = RecallGraphStore(agents_store)
-        items.put(("drinks",), "ann", {"drink": "tea"})
-        messages = run(
-            create_agent(calls(("favourite", {})), [favourite], store=items), "a", is_async
-        )
-
-    assert messages[2].content == "tea"
 
 
 def test_a_recall_store_as_the_store_of_a_tool_is_an_error_that_names_ours(

@@ -1,12 +1,12 @@
 """RecallGraphStore against LangGraph's own store: the same operations, the same answers."""
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from conftest import WordsEmbedding
+from faces.adapters import Face, langchain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
@@ -117,8 +117,8 @@ def test_namespaces_are_listed_as_in_langgraphs_store(pair: Any, listing: dict[s
     assert ours.list_namespaces(**listing) == theirs.list_namespaces(**listing)
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-def test_a_batch_answers_in_the_order_of_its_operations(pair: Any, is_async: bool) -> None:
+@langchain
+def test_a_batch_answers_in_the_order_of_its_operations(pair: Any, face: Face) -> None:
     ops = [
         GetOp(("users", "ann"), "tea"),
         SearchOp(("users",), {"kind": "place"}),
@@ -129,7 +129,7 @@ def test_a_batch_answers_in_the_order_of_its_operations(pair: Any, is_async: boo
     ]
 
     def answers(store: Any) -> list[Any]:
-        results = asyncio.run(store.abatch(ops)) if is_async else store.batch(ops)
+        results = face.call(store, "batch", ops)
         listed = [each if isinstance(each, list) else [each] for each in results]
         return [[getattr(part, "value", part) for part in each] for each in listed]
 
@@ -137,9 +137,9 @@ def test_a_batch_answers_in_the_order_of_its_operations(pair: Any, is_async: boo
     assert answers(ours) == answers(theirs)
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-def test_of_several_operations_on_an_item_the_last_one_counts(pair: Any, is_async: bool) -> None:
-    place = (f"batch {is_async}",)
+@langchain
+def test_of_several_operations_on_an_item_the_last_one_counts(pair: Any, face: Face) -> None:
+    place = (f"batch {face}",)
     ops = [
         *(PutOp(place, "twice", {"n": n}) for n in (1, 2)),
         *(PutOp(place, "gone", value) for value in ({"n": 1}, None)),
@@ -147,7 +147,7 @@ def test_of_several_operations_on_an_item_the_last_one_counts(pair: Any, is_asyn
     ]
 
     def left(store: Any) -> Any:
-        asyncio.run(store.abatch(ops)) if is_async else store.batch(ops)
+        face.call(store, "batch", ops)
         return seen(store.search(place))
 
     theirs, ours = pair

@@ -1,7 +1,8 @@
-"""Where LangChain users put a retriever or a stage: each of LangChain's own ways, unchanged."""
+"""Where users put a retriever or a stage in LangChain, and what both faces have in common."""
 
 import asyncio
 import pickle
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,20 +11,23 @@ from faces.adapters import ScriptedChat
 from faces.conftest import NOW
 from langchain_core.documents import Document
 from langchain_core.load import dumps, loads
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import (
     ConfigurableField,
-    Runnable,
     RunnableLambda,
     RunnablePassthrough,
 )
+from langchain_core.tools import create_retriever_tool
 from langchain_tests.integration_tests import RetrieversIntegrationTests
-from tables import table
-from test_house import STAGES
+from llama_index.core.schema import MetadataMode
 
 import langchain_recall
+import llamaindex_recall
 from langchain_recall import FuseRerank, RecallRetriever, RecencyRank, SemanticRank
 from recall_retrievers.core.errors import ScopeError
 from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows.searcher import Searcher
 
 BOB = {"configurable": {"user_id": "bob", "timestamp": "2024-03-06T12:00:00Z", "k": 1}}
 
@@ -89,46 +93,9 @@ def test_configurable_fields_of_the_retriever(retriever: RecallRetriever, ask: A
         ask(settable, "dentist", _settings(how_many=0))
 
 
-def test_configurable_alternatives_of_the_retriever(
-    store: RecallStore, retriever: RecallRetriever, ask: Any
-) -> None:
-    of_bob = RecallRetriever(store=store, scope={"user_id": "bob"})
-    settable = retriever.configurable_alternatives(
-        ConfigurableField(id="whose"), default_key="all", of_bob=of_bob
-    )
-
-    assert ask(settable, "dentist") == ["fear", "moved"]
-    assert ask(settable, "dentist", _settings(whose="of_bob")) == ["bob"]
-
-
 def test_with_config_and_bind_of_the_retriever(retriever: RecallRetriever, ask: Any) -> None:
     assert ask(retriever.with_config(BOB), "dentist") == ["bob"]
     assert ask(retriever.bind(k=1, scope={"user_id": "bob"}), "dentist") == ["bob"]
-
-
-def test_with_retry_and_with_fallbacks_of_the_retriever(
-    retriever: RecallRetriever, ask: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    find, afind = retriever.store.find, retriever.store.afind
-    failures = iter([ConnectionError("the server is down")] * 2)
-
-    def shaky(searches: Any) -> Any:
-        for error in failures:
-            raise error
-        return find(searches)
-
-    async def ashaky(searches: Any) -> Any:
-        for error in failures:
-            raise error
-        return await afind(searches)
-
-    monkeypatch.setattr(retriever.store, "find", shaky)
-    monkeypatch.setattr(retriever.store, "afind", ashaky)
-    again = retriever.with_retry(wait_exponential_jitter=False, stop_after_attempt=2)
-    empty: Runnable[Any, Any] = RunnableLambda(lambda _: [])
-
-    assert ask(retriever.with_fallbacks([empty]), "dentist") == []
-    assert ask(again, "dentist") == ["fear", "moved"]
 
 
 def test_batch_of_the_retriever_keeps_each_users_memories_apart(
@@ -198,46 +165,11 @@ def given(retriever: RecallRetriever) -> dict[str, Any]:
     return {"query": "dentist", "documents": retriever.invoke("dentist")}
 
 
-def test_configurable_fields_and_alternatives_of_a_stage(given: dict[str, Any], ask: Any) -> None:
-    counted = FuseRerank().configurable_fields(top_n=ConfigurableField(id="top_n"))
-    chosen = FuseRerank().configurable_alternatives(ConfigurableField(id="by"), date=RecencyRank())
-
-    assert ask(counted, given) == ["fear", "moved"]
-    assert ask(counted, given, _settings(top_n=1)) == ["fear"]
-    assert ask(chosen, given, _settings(by="date")) == ["moved", "fear"]
-
-
-def test_a_stage_with_retry_fallbacks_config_and_batch(given: dict[str, Any], ask: Any) -> None:
-    stage = RecencyRank()
-
-    for wrapped in (
-        stage.with_retry(wait_exponential_jitter=False),
-        stage.with_fallbacks([FuseRerank()]),
-        stage.with_config(run_name="newest first"),
-    ):
-        assert ask(wrapped, given) == ["moved", "fear"]
-    assert [_ids(found) for found in stage.batch([given, given])] == [["moved", "fear"]] * 2
-    assert _ids(asyncio.run(stage.abatch([given]))[0]) == ["moved", "fear"]
-
-
 def test_a_stage_says_what_it_takes() -> None:
     taken = FuseRerank().get_input_jsonschema()["$defs"]["CompressorInput"]
 
     assert taken["required"] == ["query", "documents"]
     assert FuseRerank().get_output_jsonschema()["items"] == {"$ref": "#/$defs/Document"}
-
-
-@table("name", STAGES)
-def test_every_stage_can_be_written_down_and_read_again(name: str) -> None:
-    made = getattr(langchain_recall, name)(timezone="Asia/Tokyo")
-
-    read = loads(dumps(made), valid_namespaces=["langchain_recall"], allowed_objects=[type(made)])
-    unpickled = pickle.loads(pickle.dumps(made))
-
-    for back in (read, unpickled):
-        assert type(back) is type(made)
-        assert back.model_dump() == made.model_dump()
-        assert back.timezone == "Asia/Tokyo"
 
 
 def test_a_stage_is_never_written_down_without_its_model() -> None:
@@ -255,3 +187,116 @@ def test_a_stage_takes_its_model_along_when_it_is_pickled(given: dict[str, Any])
     back = pickle.loads(pickle.dumps(SemanticRank(llm=model, semantic_share=1)))
 
     assert _ids(back.invoke(given)) == ["moved", "fear"]
+
+
+@pytest.fixture
+def langchain(store: RecallStore) -> Any:
+    return langchain_recall.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2)
+
+
+@pytest.fixture
+def llamaindex(store: RecallStore) -> Any:
+    return llamaindex_recall.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2)
+
+
+def test_a_chain(langchain: Any) -> None:
+    model = ScriptedChat(replies=["On Elm Street."])
+    chain = (
+        {
+            "memories": langchain | langchain_recall.PrintMemory().format,
+            "question": RunnablePassthrough(),
+        }
+        | ChatPromptTemplate.from_template("{memories}\n\n{question}")
+        | model
+        | StrOutputParser()
+    )
+
+    assert chain.invoke("Where is the dentist?") == "On Elm Street."
+    assert "Memory 1:\n  Content: Ann is afraid of the dentist." in model.prompts[0]
+
+
+def test_an_agents_tool(langchain: Any) -> None:
+    tool = create_retriever_tool(
+        langchain, "memories", "What was said.", response_format="content_and_artifact"
+    )
+
+    message = tool.invoke(
+        {"name": "memories", "args": {"query": "dentist"}, "id": "1", "type": "tool_call"}
+    )
+
+    assert "Ann is afraid of the dentist." in message.content
+    assert [d.id for d in message.artifact] == ["fear", "moved"]
+
+
+def test_a_dump_of_the_retriever_holds_no_memories(langchain: Any) -> None:
+    assert "dentist" not in dumps(langchain)
+    assert "dentist" not in repr(langchain)
+
+
+def test_a_prompt_sees_the_memory_and_not_the_trace(llamaindex: Any) -> None:
+    [node, *_] = llamaindex.retrieve("the dentist last Tuesday")
+
+    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+        assert "recall_" not in node.node.get_content(mode)
+    assert "created_at: 2023-11-20T18:30:00+00:00" in node.node.get_content(MetadataMode.LLM)
+
+
+def test_postprocessors_take_nodes_without_a_question(llamaindex: Any) -> None:
+    nodes = llamaindex.retrieve("the dentist")
+
+    for stage in (llamaindex_recall.ExtractTime(), llamaindex_recall.FuseRerank()):
+        assert [n.node_id for n in stage.postprocess_nodes(nodes)] == [n.node_id for n in nodes]
+
+
+@pytest.mark.parametrize("face", [langchain_recall, llamaindex_recall])
+def test_what_one_face_stores_the_other_finds(words: Any, face: Any) -> None:
+    from langchain_core.documents import Document
+    from llama_index.core.schema import TextNode
+
+    metadata = {
+        "created_at": "2024-03-05T10:00:00Z",
+        "memory_type": "insight",
+        "user_id": "ann",
+        "tags": ["a", "b"],
+    }
+    with RecallStore(embedding=words) as store:
+        langchain = langchain_recall.RecallRetriever(store=store)
+        llamaindex = llamaindex_recall.RecallRetriever(store=store)
+        if face is langchain_recall:
+            [memory_id] = langchain.add_documents([Document("A filling.", metadata=metadata)])
+        else:
+            [memory_id] = llamaindex.add_nodes([TextNode(text="A filling.", metadata=metadata)])
+
+        [document] = langchain.invoke("a filling", timestamp=NOW, timezone="UTC")
+        [node] = llamaindex.retrieve("a filling", timestamp=NOW, timezone="UTC")
+
+    assert document.id == node.node_id == memory_id
+    assert document.page_content == node.text == "A filling."
+    assert {k: v for k, v in document.metadata.items() if k != "relevance_score"} == node.metadata
+    assert node.metadata["created_at"] == "2024-03-05T10:00:00+00:00"
+    assert node.metadata["tags"] == ["a", "b"]
+
+
+def test_async_does_not_block_the_event_loop(
+    langchain: Any, llamaindex: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search waits for the loop: where it blocked it, it would wait in vain."""
+    answers = Searcher.answers
+    ticked = threading.Event()
+    waited: list[bool] = []
+
+    def waiting(self: Searcher, *asked: Any) -> Any:
+        waited.append(ticked.wait(5))
+        return answers(self, *asked)
+
+    monkeypatch.setattr(Searcher, "answers", waiting)
+
+    async def with_a_loop(answer: Any) -> None:
+        ticked.clear()
+        asyncio.get_running_loop().call_later(0.01, ticked.set)
+        await answer
+
+    asyncio.run(with_a_loop(langchain.ainvoke("the dentist")))
+    asyncio.run(with_a_loop(llamaindex.aretrieve("the dentist")))
+
+    assert waited == [True, True]

@@ -1,6 +1,5 @@
-"""LangGraph: the example as it is printed, and checkpoints that carry what was recalled."""
+"""LangGraph's agents: the example, checkpoints, and what the middleware shows the model."""
 
-import asyncio
 import importlib.util
 import runpy
 import sys
@@ -10,16 +9,18 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from faces.adapters import FACES, Face, langchain
 from faces.conftest import NOW
 from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from langchain_recall import RecallRetriever, create_recall_tool
+from langchain_recall import RecallMiddleware, RecallRetriever, SearchGate, create_recall_tool
 from recall_retrievers.store import RecallStore
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "langgraph_memory.py"
@@ -52,18 +53,16 @@ def test_the_example_prints_what_it_recalled(capsys: pytest.CaptureFixture[str])
     ]
 
 
-@pytest.mark.parametrize("is_async", [False, True])
+@langchain
 def test_a_conversation_goes_on_from_its_checkpoint(
-    example: ModuleType, words: Any, saver: InMemorySaver, is_async: bool
+    example: ModuleType, words: Any, saver: InMemorySaver, face: Face
 ) -> None:
     model = FakeListChatModel(responses=["A molar?", "Yes."])
     monday, tuesday = "2024-03-04T18:00:00Z", "2024-03-05T08:00:00Z"
 
     def ask(graph: Any, text: str, config: Any) -> Any:
         given = {"messages": [("user", text)]}
-        return (
-            asyncio.run(graph.ainvoke(given, config)) if is_async else graph.invoke(given, config)
-        )
+        return face.call(graph, "invoke", given, config)
 
     with RecallStore(embedding=words) as store, warnings.catch_warnings():
         warnings.simplefilter("error")  # LangGraph warns of what a checkpoint cannot carry safely
@@ -86,28 +85,14 @@ def test_a_conversation_goes_on_from_its_checkpoint(
         assert [f"{each.created_at:%A}" for each in stored] == ["Monday"] * 2 + ["Tuesday"] * 2
 
 
-def test_two_users_of_the_graph_have_memories_of_their_own(
-    example: ModuleType, words: Any, saver: InMemorySaver
-) -> None:
-    with RecallStore(embedding=words) as store:
-        graph = example.chat_graph(store, FakeListChatModel(responses=["Good."]), saver)
-        ann = example.turn("1", NOW)
-        bob = {"configurable": {**ann["configurable"], "thread_id": "2", "user_id": "bob"}}
-        graph.invoke({"messages": [("user", "My dentist is Dr. Lee.")]}, ann)
-
-        asked = {"messages": [("user", "Who is my dentist?")]}
-
-        assert graph.invoke(asked, bob)["recalled"] == []
-
-
 class ToolCaller(GenericFakeChatModel):
     def bind_tools(self, tools: Any, **kwargs: Any) -> "ToolCaller":
         return self
 
 
-@pytest.mark.parametrize("is_async", [False, True])
+@langchain
 def test_an_agent_answers_a_dated_question_and_its_checkpoint_keeps_the_evidence(
-    store: RecallStore, saver: InMemorySaver, is_async: bool
+    store: RecallStore, saver: InMemorySaver, face: Face
 ) -> None:
     """The model calls the tool, is told, and answers; a later turn begins where this one ended."""
     asked = {"query": "What did the dentist do?", "when": "last Tuesday"}
@@ -121,9 +106,7 @@ def test_an_agent_answers_a_dated_question_and_its_checkpoint_keeps_the_evidence
 
     def ask(text: str) -> Any:
         given: Any = {"messages": [("user", text)]}
-        return (
-            asyncio.run(agent.ainvoke(given, config)) if is_async else agent.invoke(given, config)
-        )
+        return face.call(agent, "invoke", given, config)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -141,3 +124,102 @@ def test_an_agent_answers_a_dated_question_and_its_checkpoint_keeps_the_evidence
     assert [message.type for message in later["messages"]] == [
         "human", "ai", "tool", "ai", "human", "ai",
     ]  # fmt: skip
+
+
+CONFIG = {"timestamp": NOW, "timezone": "UTC"}
+
+
+class Watched(GenericFakeChatModel):
+    """A model that keeps what it was shown."""
+
+    shown: list[list[BaseMessage]] = []  # noqa: RUF012 - pydantic copies it
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> "Watched":
+        return self
+
+    def _generate(self, messages: Any, *given: Any, **named: Any) -> Any:
+        self.shown.append(messages)
+        return super()._generate(messages, *given, **named)
+
+
+@tool
+def clock() -> str:
+    """What time it is."""
+    return "noon"
+
+
+def said(*replies: Any) -> Watched:
+    return Watched(
+        messages=iter([r if isinstance(r, AIMessage) else AIMessage(r) for r in replies])
+    )
+
+
+def run(agent: Any, text: str, face: Face = FACES[0], **configurable: str) -> Any:
+    asked = {"messages": [("user", text)]}
+    config = {"configurable": {**CONFIG, **configurable}}
+    return face.call(agent, "invoke", asked, config)
+
+
+@langchain
+def test_every_model_call_of_a_turn_sees_the_memories(store: RecallStore, face: Face) -> None:
+    call = AIMessage("", tool_calls=[{"name": "clock", "args": {}, "id": "1"}])
+    model = said(call, "A filling.")
+    recall = RecallMiddleware(RecallRetriever(store=store, k=1))
+    agent = create_agent(model, [clock], system_prompt="Be brief.", middleware=[recall])
+
+    done = run(agent, "Which filling did the dentist put in last Tuesday?", face, user_id="ann")
+
+    for messages in model.shown:
+        system = messages[0]
+        assert isinstance(system, SystemMessage)
+        assert "Be brief." in system.text
+        assert "The dentist put a filling in my tooth." in system.text
+        assert "quoted material" in system.text
+    assert len(model.shown) == 2
+    assert not any("filling in my tooth" in m.text for m in done["messages"])
+
+
+def test_of_a_message_that_is_longer_than_a_question_the_beginning_is_asked(
+    store: RecallStore,
+) -> None:
+    model = said("A filling.")
+    recall = RecallMiddleware(RecallRetriever(store=store, k=1))
+    agent = create_agent(model, [], middleware=[recall])
+
+    run(agent, "What did the dentist do? " + "See: " * 20_000, user_id="ann")
+
+    assert "dentist" in model.shown[0][0].text
+
+
+def test_the_next_turn_has_its_own_memories_and_the_history_none(store: RecallStore) -> None:
+    model = said("A filling.", "Green tea.")
+    recall = RecallMiddleware(RecallRetriever(store=store, k=1))
+    agent = create_agent(model, middleware=[recall], checkpointer=InMemorySaver())
+
+    run(agent, "Which filling did I get last Tuesday?", user_id="ann", thread_id="1")
+    done = run(agent, "What does Ann drink in the morning?", user_id="ann", thread_id="1")
+
+    assert "filling" not in model.shown[1][0].text
+    assert "Green tea" in model.shown[1][0].text
+    assert [type(m).__name__ for m in done["messages"]] == ["HumanMessage", "AIMessage"] * 2
+
+
+def test_where_nothing_is_found_the_model_is_told_nothing(store: RecallStore) -> None:
+    model = said("Hello.")
+    recall = RecallMiddleware(RecallRetriever(store=store, scope={"user_id": "nobody"}))
+
+    run(create_agent(model, middleware=[recall]), "Hello!")
+
+    assert [type(m).__name__ for m in model.shown[0]] == ["HumanMessage"]
+
+
+def test_a_gate_spares_small_talk_the_search(store: RecallStore) -> None:
+    model = said("You are welcome.", "Green tea.")
+    recall = RecallMiddleware(RecallRetriever(store=store), gate=SearchGate())
+    agent = create_agent(model, middleware=[recall])
+
+    run(agent, "Thanks!", user_id="ann")
+    run(agent, "What did I tell you about my tea?", user_id="ann")
+
+    assert [type(m).__name__ for m in model.shown[0]] == ["HumanMessage"]
+    assert "Green tea" in model.shown[1][0].text

@@ -74,18 +74,6 @@ async def test_a_dated_question_is_answered_by_the_tool(store: RecallStore) -> N
         assert {n.metadata["user_id"] for n in result.tool_output.raw_output.nodes} == {user}
 
 
-async def test_a_dated_question_is_answered_from_the_memory_block(store: RecallStore) -> None:
-    model = Scripted()
-    block = RecallMemoryBlock(retriever=retriever_of(store))
-    memory = Memory.from_defaults(session_id="friday", memory_blocks=[block])
-
-    answer = await FunctionAgent(tools=[], llm=model.llm).run(QUESTION, memory=memory)
-
-    assert str(answer) == "The dentist put a filling in my tooth."
-    assert "quoted material" in model.shown[0]
-    assert "Dr. Lee" not in model.shown[0]
-
-
 async def test_tool_and_block_together_and_the_next_session_knows(
     own_store: RecallStore, words: Any
 ) -> None:

@@ -3,30 +3,20 @@
 Everywhere a question costs one reading of its time and one embedding.
 """
 
-import asyncio
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from conftest import WordsEmbedding
-from faces.adapters import ScriptedLLM
+from faces.adapters import Face, ScriptedLLM, llamaindex
 from faces.conftest import MEMORIES, NOW
-from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
-from llama_index.core.evaluation import RetrieverEvaluator
-from llama_index.core.llms import ChatMessage
+from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.query_engine import (
-    CitationQueryEngine,
     RetrieverQueryEngine,
-    SubQuestionQueryEngine,
 )
-from llama_index.core.question_gen import LLMQuestionGenerator
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-from llama_index.core.tools import QueryEngineTool
-from tables import table
-from test_house import STAGES
 
 import llamaindex_recall as recall
 from recall_retrievers.stages import extract_time
@@ -70,80 +60,46 @@ def cost(embedding: WordsEmbedding, monkeypatch: pytest.MonkeyPatch) -> Cost:
     return counted
 
 
-def asked(engine: Any, is_async: bool) -> list[str]:
+def asked(engine: Any, face: Face) -> list[str]:
     """The ids of the sources of an answer, and that it is the model's."""
-    answer = asyncio.run(engine.aquery(QUESTION)) if is_async else engine.query(QUESTION)
+    answer = face.call(engine, "query", QUESTION)
     assert str(answer) == ANSWER
     return [node.node_id for node in answer.source_nodes]
 
 
-def chatted(engine: Any, is_async: bool) -> list[str]:
-    answer = asyncio.run(engine.achat(QUESTION)) if is_async else engine.chat(QUESTION)
+def chatted(engine: Any, face: Face) -> list[str]:
+    answer = face.call(engine, "chat", QUESTION)
     assert str(answer) == ANSWER
     return [node.node_id for node in answer.source_nodes]
 
 
-def query_engine(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+def query_engine(retriever: Any, refine: list[Any], face: Face) -> list[str]:
     llm = ScriptedLLM(replies=[ANSWER])
     engine = RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=refine)
-    found = asked(engine, is_async)
+    found = asked(engine, face)
     assert "The dentist put a filling in my tooth." in llm.prompts[0]
     assert "recall_" not in llm.prompts[0]
     return found
 
 
-def citation_engine(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
-    llm = ScriptedLLM(replies=[ANSWER])
-    engine = CitationQueryEngine(retriever, llm=llm, node_postprocessors=refine)
-    answer = asyncio.run(engine.aquery(QUESTION)) if is_async else engine.query(QUESTION)
-    assert str(answer) == ANSWER
-    assert "Source 1:\nThe dentist put a filling in my tooth." in llm.prompts[0]
-    # Its sources are pieces with ids of their own, that carry what the memories carry.
-    assert {node.metadata["recall_time_words"] for node in answer.source_nodes} == {"last Tuesday"}
-    return ["filling" for node in answer.source_nodes if "a filling in my tooth" in node.text]
-
-
-def context_chat(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+def context_chat(retriever: Any, refine: list[Any], face: Face) -> list[str]:
     llm = ScriptedLLM(replies=[ANSWER])
     engine = ContextChatEngine.from_defaults(retriever, llm=llm, node_postprocessors=refine)
-    found = chatted(engine, is_async)
+    found = chatted(engine, face)
     assert "The dentist put a filling in my tooth." in llm.prompts[0]
     return found
 
 
-def condense_and_chat(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
-    llm = ScriptedLLM(replies=[QUESTION, ANSWER])
-    engine = CondensePlusContextChatEngine.from_defaults(
-        retriever,
-        llm=llm,
-        node_postprocessors=refine,
-        chat_history=[ChatMessage("I was at the dentist's."), ChatMessage("Oh.", role="assistant")],
-    )
-    return chatted(engine, is_async)
-
-
-def fusion(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+def fusion(retriever: Any, refine: list[Any], face: Face) -> list[str]:
     fused = QueryFusionRetriever(
         [retriever], llm=ScriptedLLM(replies=[""]), num_queries=1, similarity_top_k=3
     )
-    return query_engine(fused, refine, is_async)
+    return query_engine(fused, refine, face)
 
 
-def evaluator(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
-    judge = RetrieverEvaluator.from_metric_names(
-        ["hit_rate", "mrr"], retriever=retriever, node_postprocessors=refine
-    )
-    expected = {"query": QUESTION, "expected_ids": ["filling"]}
-    result = asyncio.run(judge.aevaluate(**expected)) if is_async else judge.evaluate(**expected)
-    assert result.metric_vals_dict["hit_rate"] == 1
-    return result.retrieved_ids
-
-
-PLACES = [query_engine, citation_engine, context_chat, condense_and_chat, fusion, evaluator]
+PLACES = [query_engine, context_chat, fusion]
 REFINED = {
     "nothing": [],
-    "a stage": [recall.FuseRerank(top_n=1)],
-    "two stages": [recall.RelevanceThreshold(threshold_score=0.1), recall.FuseRerank(top_n=1)],
     "several in one": [
         recall.RecallPostprocessor(
             stages=[recall.RelevanceThreshold(threshold_score=0.1), recall.FuseRerank(top_n=1)]
@@ -152,44 +108,18 @@ REFINED = {
 }
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@llamaindex
 @pytest.mark.parametrize("refined", REFINED)
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 def test_a_question_is_read_and_embedded_once(
-    place: Callable[..., list[str]], refined: str, is_async: bool, retriever: Any, cost: Cost
+    place: Callable[..., list[str]], refined: str, face: Face, retriever: Any, cost: Cost
 ) -> None:
-    found = place(retriever, REFINED[refined], is_async)
+    found = place(retriever, REFINED[refined], face)
 
     assert found[0] == "filling"
     assert len(found) == 1 or refined == "nothing"
     assert cost.readings == [QUESTION]
     assert cost.embeddings == ["Which filling did the dentist put into my tooth?"]
-
-
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_sub_questions_are_each_read_and_embedded_once(
-    is_async: bool, retriever: Any, cost: Cost
-) -> None:
-    parts = [QUESTION, "Where did the dentist move in February?"]
-    planned = json.dumps({"items": [{"sub_question": q, "tool_name": "memories"} for q in parts]})
-    llm = ScriptedLLM(replies=[ANSWER])
-    tool = QueryEngineTool.from_defaults(
-        RetrieverQueryEngine.from_args(retriever, llm=llm), name="memories", description="All."
-    )
-    engine = SubQuestionQueryEngine.from_defaults(
-        [tool],
-        llm=llm,
-        question_gen=LLMQuestionGenerator.from_defaults(ScriptedLLM(replies=[planned])),
-        verbose=False,
-        use_async=is_async,
-    )
-
-    answer = asyncio.run(engine.aquery("What of teeth?")) if is_async else engine.query("And?")
-
-    found = {node.node_id for node in answer.source_nodes}
-    assert {"filling", "moved"} <= found
-    assert sorted(cost.readings) == sorted(parts)
-    assert len(cost.embeddings) == 2
 
 
 class Stock(BaseRetriever):
@@ -205,25 +135,15 @@ class Stock(BaseRetriever):
         ]
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_behind_any_retriever_the_time_is_understood_once(is_async: bool, cost: Cost) -> None:
+@llamaindex
+def test_behind_any_retriever_the_time_is_understood_once(face: Face, cost: Cost) -> None:
     refine = recall.RecallPostprocessor(timestamp=NOW, timezone="UTC")
     engine = RetrieverQueryEngine.from_args(
         Stock(), llm=ScriptedLLM(replies=[ANSWER]), node_postprocessors=[refine]
     )
 
-    assert asked(engine, is_async) == ["filling", "moved"]
+    assert asked(engine, face) == ["filling", "moved"]
     assert cost.readings == [QUESTION]
-
-
-@table("name", STAGES)
-def test_each_stage_alone_in_a_query_engine(name: str, retriever: Any) -> None:
-    stage = getattr(recall, name)()
-    llm = ScriptedLLM(replies=[ANSWER])
-    engine = RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=[stage])
-
-    assert asked(engine, is_async=False)
-    assert "The dentist put a filling in my tooth." in llm.prompts[0]
 
 
 def test_the_moment_of_a_bundle_holds_for_the_postprocessors_too(cost: Cost) -> None:

@@ -1,15 +1,22 @@
 """RecallMemoryBlock in LlamaIndex's memory: what is recalled, what is kept, what goes wrong."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from faces.conftest import NOW
+from faces.adapters import Face
+from faces.conftest import MEMORIES, NOW
+from faces.owners import QUESTION, odd, retriever
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
 
+import llamaindex_recall
 from llamaindex_recall import RecallMemoryBlock, RecallRetriever
 from recall_retrievers.agents import turn_writer
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 
@@ -115,27 +122,6 @@ async def test_messages_that_do_not_fit_are_kept_with_speaker_and_session(
     assert "called Tom" in await seen(
         memory_of(remembering(counting), "s2"), "What is my cat called?"
     )
-
-
-async def test_the_rest_is_kept_when_the_session_ends_and_only_once(counting: Counting) -> None:
-    block = remembering(counting)
-    memory = memory_of(block)
-    await memory.aput_messages([told("My cat is called Tom."), told("Nice.", "assistant")])
-
-    for _ in range(2):
-        await block.aflush(memory)
-
-    assert counting.count() == 3
-
-
-async def test_a_session_can_keep_to_itself(counting: Counting) -> None:
-    block = remembering(counting, by_session=True)
-    memory = memory_of(block, "monday")
-    await memory.aput_messages([told("My cat is called Tom.")])
-    await block.aflush(memory)
-
-    assert "called Tom" in await seen(memory_of(block, "monday"), "What is my cat called?")
-    assert "called Tom" not in await seen(memory_of(block, "tuesday"), "What is my cat called?")
 
 
 async def test_what_goes_wrong_is_logged_and_what_was_not_stored_waits(
@@ -270,3 +256,58 @@ async def test_too_long_it_leaves_out_the_last_first(store: RecallStore) -> None
     assert '<memory number="1"' in str(shorter)
     assert whole.count("<memory ") > str(shorter).count("<memory ") >= 1
     assert await block.atruncate(whole, 10_000) is None
+
+
+@pytest.fixture
+def shelf(words: object) -> Iterator[RecallStore]:
+    with RecallStore(embedding=words) as opened:
+        opened.add(MEMORIES)
+        yield opened
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["no scope", "an empty field"])
+def test_a_session_of_nobody_recalls_and_stores_nothing(
+    shelf: RecallStore, caplog: pytest.LogCaptureFixture, whole: bool
+) -> None:
+    answers = st.sampled_from([None, {}, Scope(), "", 0, False, []])
+    if not whole:
+        answers = st.fixed_dictionaries({"user_id": odd})
+    asked = retriever(Face("llamaindex_recall", True), shelf)
+    ids = {each.id for each in shelf.memories()}
+
+    @given(answer=answers)
+    @settings(max_examples=25)
+    def nobody(answer: Any) -> None:
+        caplog.clear()
+        block = llamaindex_recall.RecallMemoryBlock(retriever=asked, scope_of=lambda _: answer)
+        question = ChatMessage(QUESTION)
+
+        assert asyncio.run(block.aget([question], session_id="s1")) == ""
+        asyncio.run(block.aput([question], session_id="s1"))
+
+        assert {each.id for each in shelf.memories()} == ids
+        assert caplog.text.count("ScopeError") >= 2
+
+    nobody()
+
+
+async def test_the_scope_of_a_block_can_come_empty_with_the_call(
+    store: RecallStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    block = llamaindex_recall.RecallMemoryBlock(
+        retriever=llamaindex_recall.RecallRetriever(store=store)
+    )
+
+    for scope in ({"user_id": ""}, {"user_id": None}, "", [], 0):
+        assert await block.aget([ChatMessage(QUESTION)], session_id="s1", scope=scope) == ""
+    assert caplog.text.count("ScopeError: scope") == 5
+
+
+async def test_a_block_that_keeps_to_its_session_needs_one(
+    store: RecallStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = llamaindex_recall.RecallRetriever(store=store)
+    block = llamaindex_recall.RecallMemoryBlock(retriever=asked, by_session=True)
+
+    assert await block.aget([ChatMessage(QUESTION)]) == ""
+    assert "scope session_id must be a text" in caplog.text

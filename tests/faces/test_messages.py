@@ -5,13 +5,13 @@ import json
 import pickle
 import re
 import traceback
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import chromadb
 import pytest
-from conftest import WordsEmbedding
 from faces.adapters import Face, once
-from faces.wrong_settings import CASES
+from faces.wrong_settings import ODD, OF_A_CALL, OF_A_RETRIEVER, OF_OTHERS, ask
 from langchain_core.load import dumps, loads
 from llama_index.core.base.response.schema import Response
 from pydantic import BaseModel, ValidationError
@@ -33,22 +33,43 @@ FOREIGN_WORDS = re.compile(
 )
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-@table("wrong", CASES)
-def test_it_is_said_in_our_words(store: RecallStore, package: str, wrong: str) -> None:
-    do, name, says = CASES[wrong]
-
+def told(do: Callable[[], object]) -> str:
     with pytest.raises(SettingsError) as raised:
-        do(importlib.import_module(package), store)
+        do()
 
-    told = str(raised.value)
-    assert name in told
-    assert says in told
-    assert not FOREIGN_WORDS.search(told)
+    said = str(raised.value)
+    assert not FOREIGN_WORDS.search(said)
     assert isinstance(raised.value, ValueError)
     assert isinstance(raised.value, RecallError)
     shown = "".join(traceback.format_exception(raised.value))
     assert "errors.pydantic.dev" not in shown  # neither as a cause
+    return said
+
+
+MADE = [("RecallRetriever", *row) for row in OF_A_RETRIEVER] + OF_OTHERS
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+@table(("name", "settings", "says"), [*MADE, *(("a call", *row) for row in OF_A_CALL)])
+def test_a_wrong_setting_is_named_in_our_words(
+    store: RecallStore, package: str, name: str, settings: dict[str, Any], says: str
+) -> None:
+    face = importlib.import_module(package)
+    own = {"store": store} if name == "RecallRetriever" else {}
+    make = partial(ask, face, store) if name == "a call" else getattr(face, name)
+
+    said = told(lambda: make(**{**own, **settings}))
+
+    assert [*settings][-1] in said
+    assert says in said
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+@table(("do", "says"), ODD)
+def test_what_else_is_wrong_is_said_in_our_words(
+    store: RecallStore, package: str, do: Callable[..., object], says: str
+) -> None:
+    assert says in told(lambda: do(importlib.import_module(package), store))
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -87,11 +108,7 @@ def test_every_class_refuses_what_it_does_not_know(package: str, name: str) -> N
     made = getattr(importlib.import_module(package), name)
     assert issubclass(made, Settings)
 
-    with pytest.raises(SettingsError) as raised:
-        made(no_such_name=1)
-
-    assert f"{name} has no argument 'no_such_name'" in str(raised.value)
-    assert not FOREIGN_WORDS.search(str(raised.value))
+    assert f"{name} has no argument 'no_such_name'" in told(lambda: made(no_such_name=1))
 
 
 @pytest.mark.filterwarnings("ignore:The function `loads` is in beta")
@@ -175,19 +192,3 @@ def test_a_filter_cannot_widen_the_scope(store: RecallStore, face: Face) -> None
     for wider in ({"user_id": "bob"}, {"$or": [{"user_id": "bob"}, {"user_id": "ann"}]}):
         found = face.ask(retriever, "the dentist", filter=wider)
         assert "bob" not in {each.id for each in found}
-
-
-@once
-def test_a_collection_with_another_embedding_model(
-    words: Any, collection_name: str, face: Face
-) -> None:
-    client = chromadb.EphemeralClient()
-    with RecallStore(client, collection_name, embedding=words) as store:
-        store.add(["the dentist"])
-    another = WordsEmbedding()
-    another.model_name = "another"
-
-    with pytest.raises(ValueError, match="holds vectors of 'words-256'"):
-        face.RecallStore(client, collection_name, embedding=another)
-
-    client.delete_collection(collection_name)

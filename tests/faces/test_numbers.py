@@ -3,7 +3,6 @@
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -18,7 +17,6 @@ from tables import table
 import langchain_recall
 import llamaindex_recall
 import recall_retrievers
-from recall_retrievers.cli import main
 from recall_retrievers.core.errors import RecallError
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.core.stage import Search
@@ -81,15 +79,13 @@ def opened(**settings: Any) -> object:
 def by_configuration(face: Face, store: Any, k: Any) -> object:
     retriever = face.RecallRetriever(store=store)
     if face.is_langchain:
-        call = retriever.ainvoke if face.is_async else retriever.invoke
-        return face._wait(call("tea", {"configurable": {"k": k}}))
+        return face.call(retriever, "invoke", "tea", {"configurable": {"k": k}})
     bundle = llamaindex_recall.RecallQueryBundle("tea", options={"k": k})
     return face.ask(retriever, bundle)
 
 
 def in_one_call(face: Face, store: Any, k: Any) -> object:
-    call = face.arecall if face.is_async else face.recall
-    return face._wait(call("tea", {"source": store, "max_results": k}))
+    return face.call(face, "recall", "tea", {"source": store, "max_results": k})
 
 
 def by_a_vector_store(face: Face, store: Any, k: Any) -> object:
@@ -136,16 +132,6 @@ def test_the_largest_k_finds_what_there_is(store: RecallStore, face: Face) -> No
     for method in ("hybrid", "semantic", "keyword"):
         found = face.ask(face.RecallRetriever(store=store), "dentist tea", k=10_000, method=method)
         assert 4 <= len(found) <= len(MEMORIES)
-
-
-def test_k_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "memories.jsonl"
-    file.write_text('{"content": "Tea at four."}\n', encoding="utf-8")
-
-    code = main("recall", ["ask", "--memories", str(file), "-k", "99999999999", "Tea?"])
-
-    assert code == 2
-    assert "k must be at most 10000; got 99999999999" in capsys.readouterr().err
 
 
 def test_a_search_of_langgraph_takes_any_limit(

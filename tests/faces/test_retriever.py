@@ -1,12 +1,14 @@
-"""A retriever and `recall` as a user sets them: filters, stages that are replaced, moments."""
+"""A retriever and `recall` as a user sets them: one table of cases, filters, stages, moments."""
 
 import json
+import re
 import warnings
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, both, once
+from faces.adapters import FACES, Face, Found, both, once
+from faces.cases import CASES, Case
 from faces.conftest import NOW
 from tables import table
 
@@ -17,7 +19,7 @@ REPLY = json.dumps({"points": [{"text": "Ann is afraid of the dentist.", "memori
 
 
 def recall(face: Face, asked: str, config: Any, **options: Any) -> tuple[list[Found], Any]:
-    outcome = face._wait((face.arecall if face.is_async else face.recall)(asked, config, **options))
+    outcome = face.call(face, "recall", asked, config, **options)
     assert outcome.keys() == {"memories", "reflection"}
     told = outcome["reflection"]
     return face.found(outcome["memories"]), face.found([told])[0] if told is not None else None
@@ -46,20 +48,6 @@ def test_the_method_is_handed_on(store: RecallStore, face: Face, method: str) ->
 
     assert ("recall_keyword" in found[0].metadata) == (method != "semantic")
     assert ("recall_similarity" in found[0].metadata) == (method != "keyword")
-
-
-@once
-def test_without_a_model_the_first_sentences_are_the_reflection(
-    store: RecallStore, face: Face
-) -> None:
-    config = face.RecallConfig(source=store, generate_reflection=True, max_results=2)
-
-    found, reflection = recall(face, "dentist", config, timestamp=NOW)
-
-    assert len(found) == 2
-    assert reflection.content == (
-        "Ann is afraid of the dentist. [1] The dentist moved to Elm Street. [2]"
-    )
 
 
 @once
@@ -182,17 +170,6 @@ def test_the_moment_of_asking_in_every_form(store: RecallStore, face: Face, mome
 
 
 @once
-@table(("first", "start"), [("monday", "2024-03-04"), ("sunday", "2024-03-03")])
-def test_the_first_day_of_a_week(store: RecallStore, face: Face, first: str, start: str) -> None:
-    stages = [face.ExtractTime(week_start=first), face.FuseRerank()]
-    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", stages=stages)
-
-    [found, *_] = face.ask(retriever, "the dentist this week")
-
-    assert found.metadata["recall_time_range"].startswith(start)
-
-
-@once
 def test_a_question_under_a_key(store: RecallStore, face: Face) -> None:
     plain = face.RecallRetriever(store=store, timestamp=NOW)
     keyed = face.RecallRetriever(store=store, timestamp=NOW, recall_key="question")
@@ -248,3 +225,77 @@ def test_a_reflection_is_a_summary_or_points(face: Face, kind: str) -> None:
     if kind == "key_points":
         assert 3 <= len(lines) <= 5
         assert all(line.startswith("- ") and line.endswith("]") for line in lines)
+
+
+@table("case", CASES, ids=lambda case: case.name)
+def test_the_right_memories_come_back_in_order_and_alike(store: RecallStore, case: Case) -> None:
+    settings = {"timestamp": NOW, "timezone": "UTC", **case.settings}
+    answers = [
+        each.ask(each.RecallRetriever(store=store, **settings), case.question, **case.options)
+        for each in FACES
+    ]
+
+    assert [each.id for each in answers[0]] == case.expected
+    assert all(answer == answers[0] for answer in answers)
+
+
+@once
+def test_every_result_says_how_its_score_came_about(store: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=6)
+
+    found = {each.id: each for each in face.ask(retriever, "the dentist last Tuesday")}
+    filling, moved = found["filling"], found["moved"]
+
+    assert filling.metadata["recall_time_words"] == "last Tuesday"
+    assert filling.metadata["recall_time_range"] == (
+        "2024-03-05T00:00:00+00:00/2024-03-06T00:00:00+00:00"
+    )
+    assert filling.metadata["recall_time_match"] == "recorded"
+    assert filling.metadata["recall_type_ratio"] == 0.5
+    assert 1 < filling.metadata["recall_time_ratio"] <= 2
+    assert (moved.metadata["recall_type_ratio"], moved.metadata["recall_time_ratio"]) == (1, 1)
+    for each in found.values():
+        parts = [each.metadata[f"recall_{n}"] for n in ("relevance", "type_ratio", "time_ratio")]
+        assert each.score == pytest.approx(parts[0] * parts[1] * parts[2])
+        flat = {k: v for k, v in each.metadata.items() if k.startswith("recall_")}
+        assert isinstance(flat.pop("recall_trace"), str)
+        assert all(type(value) in (float, str) for value in flat.values())
+
+
+def test_results_carry_what_the_memory_is(store: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="Europe/Berlin", k=6)
+
+    filling = next(each for each in face.ask(retriever, "a filling") if each.id == "filling")
+
+    stored = {k: v for k, v in filling.metadata.items() if not k.startswith("recall_")}
+    assert stored == {
+        "created_at": "2024-03-05T11:00:00+01:00",
+        "memory_type": "conversation",
+        "author": "Ann",
+        "user_id": "ann",
+        "topic": "health",
+        "stars": 3,
+    }
+
+
+@both
+def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC")
+
+    shown = face.explain_text(face.ask(retriever, "the dentist last Tuesday"))
+
+    assert '"last Tuesday" is understood as 2024-03-05 (Tuesday)' in shown
+    assert re.search(r"x 1\.\d+ recorded in time", shown)
+    assert "x 0.5 conversation" in shown
+    assert "Ann is afraid of the dentist." in shown
+
+
+@once
+def test_k_memories_come_back_where_there_are_k(face: Face, words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add(["I paid the rent."] * 300 + [f"the rent of month {n}" for n in range(8)])
+
+        found = face.ask(face.RecallRetriever(store=store, k=8, fetch_k=1), "I paid the rent.")
+
+    assert len(found) == 8
+    assert len({each.content for each in found}) == 8

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from faces.adapters import FACES, Face, both, document
 from faces.conftest import MEMORIES
-from faces.listening import Callbacks, Events, Runs, listening
+from faces.listening import Events, listening
 from faces.slow_models import GIVEN, all_judged, slow_model
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.instrumentation import get_dispatcher
@@ -20,12 +20,9 @@ STAGES = ["ExtractTime", "Retrieve", "SemanticRank", "StaleReflections", "FuseRe
 
 
 def ask(face: Face, retriever: Any, question: str, config: dict[str, Any]) -> Any:
-    given = (question, config) if face.is_langchain else (question,)
-    if face.is_async:
-        return asyncio.run(
-            (retriever.ainvoke if face.is_langchain else retriever.aretrieve)(*given)
-        )
-    return (retriever.invoke if face.is_langchain else retriever.retrieve)(*given)
+    if face.is_langchain:
+        return face.call(retriever, "invoke", question, config)
+    return face.call(retriever, "retrieve", question)
 
 
 def test_each_stage_is_a_run_and_its_model_calls_are_inside(store: RecallStore, face: Face) -> None:
@@ -167,24 +164,19 @@ def test_questions_at_the_same_time_do_not_get_into_each_others_runs(
 def test_what_recall_does_in_one_call_is_shown_too(store: RecallStore, face: Face) -> None:
     reflector = face.Reflect(llm=face.model(all_judged))
     config = face.RecallConfig(source=store, generate_reflection=True, reflector=reflector)
-    call = face.arecall if face.is_async else face.recall
 
     with listening(face) as (runs, given):
         if face.is_langchain:  # inside a chain, whose callbacks are heard of
-            chain = RunnableLambda(lambda asked: call(asked, config), name="chain")
-            if face.is_async:
 
-                async def around(asked: str) -> Any:
-                    return await call(asked, config)
+            def recall(asked: str) -> Any:
+                return face.recall(asked, config)
 
-                chain = RunnableLambda(around, name="chain")
-                asyncio.run(chain.ainvoke("the dentist", given))
-            else:
-                chain.invoke("the dentist", given)
+            async def arecall(asked: str) -> Any:
+                return await face.arecall(asked, config)
+
+            face.call(RunnableLambda(recall, arecall, name="chain"), "invoke", "the dentist", given)
         else:
-            outcome = call("the dentist", config)
-            if face.is_async:
-                asyncio.run(outcome)
+            face.call(face, "recall", "the dentist", config)
 
     shown = runs.named("ExtractTime", "Retrieve", "FuseRerank", "Reflect")
     assert [run.name for run in shown] == ["ExtractTime", "Retrieve", "FuseRerank", "Reflect"]
@@ -192,31 +184,6 @@ def test_what_recall_does_in_one_call_is_shown_too(store: RecallStore, face: Fac
     assert {run.parent.name if run.parent else None for run in shown} == (
         {"chain"} if face.is_langchain else {None}
     )
-
-
-def test_tags_and_metadata_of_a_config_reach_the_stages_and_their_models(
-    store: RecallStore,
-) -> None:
-    import langchain_recall
-
-    runs = Runs()
-    heard = Callbacks(runs)
-    model = Face("langchain_recall", False).model(all_judged)
-    retriever = langchain_recall.personal_memory_retriever(store, model, timestamp=NOW)
-    config = {
-        "callbacks": [heard],
-        "tags": ["nightly"],
-        "metadata": {"ticket": 7},
-        "run_name": "dentists",
-    }
-
-    retriever.invoke("the dentist", config)
-
-    assert len(heard.seen) == 1 + len(STAGES) + 1
-    for tags, metadata in heard.seen.values():
-        assert "nightly" in tags
-        assert metadata["ticket"] == 7
-    assert "dentists" not in {run.name for run in runs.all.values()}  # that is the question's own
 
 
 def test_events_of_a_chain_show_the_stages(store: RecallStore) -> None:
@@ -267,7 +234,7 @@ def test_a_stage_in_a_list_of_your_own_shows_its_model_calls_too(face: Face) -> 
         if face.is_langchain:  # there it is a Runnable, and a run anyway
             ranked = stage.with_config(config)
             given = {"query": "the dentist", "documents": [document(each) for each in GIVEN]}
-            asyncio.run(ranked.ainvoke(given)) if face.is_async else ranked.invoke(given)
+            face.call(ranked, "invoke", given)
         else:
             face.refine(stage, GIVEN, "the dentist")
 

@@ -1,17 +1,15 @@
 """One memory that several questions or retrievers find is one to the frameworks' own retrievers."""
 
-import asyncio
 import copy
 import pickle
 from typing import Any
 
 import pytest
-from faces.adapters import ScriptedLLM
+from faces.adapters import Face, ScriptedLLM, langchain, llamaindex
 from faces.conftest import MEMORIES, NOW
 from langchain_classic.retrievers import (
     ContextualCompressionRetriever,
     EnsembleRetriever,
-    MergerRetriever,
     MultiQueryRetriever,
 )
 from langchain_core.documents import Document
@@ -32,15 +30,6 @@ QUESTION = "Where is the dentist?"
 OTHERS = "the dentist last Tuesday\nthe dentist of Bob\nWho put a filling in?"
 
 
-def _asked(retriever: Any, is_async: bool) -> list[Document]:
-    return asyncio.run(retriever.ainvoke(QUESTION)) if is_async else retriever.invoke(QUESTION)
-
-
-@pytest.fixture(params=[False, True], ids=["sync", "async"])
-def is_async(request: pytest.FixtureRequest) -> bool:
-    return request.param
-
-
 @pytest.fixture(params=["RecallStore", "AnyStore", "compressed"])
 def retriever(request: pytest.FixtureRequest, store: RecallStore, words: Any) -> Any:
     """Ours over our store, ours over LangChain's, and our stages behind LangChain's retriever."""
@@ -57,39 +46,23 @@ def retriever(request: pytest.FixtureRequest, store: RecallStore, words: Any) ->
     )
 
 
-def test_several_questions_find_each_memory_once(retriever: Any, is_async: bool) -> None:
+@langchain
+def test_several_questions_find_each_memory_once(retriever: Any, face: Face) -> None:
     model = FakeListChatModel(responses=[OTHERS])
 
-    found = _asked(MultiQueryRetriever.from_llm(retriever, model), is_async)
+    found = face.call(MultiQueryRetriever.from_llm(retriever, model), "invoke", QUESTION)
 
     ids = [document.id for document in found]
     assert len(ids) >= 2
     assert sorted(ids) == sorted(set(ids))
 
 
-def test_merged_retrievers_are_deduplicated_as_stock_ones_are(
-    store: RecallStore, is_async: bool
-) -> None:
-    """LangChain merges without looking for copies; what follows it finds them."""
-    by_words = langchain_recall.RecallRetriever(store=store, k=3, method="keyword")
-    merged = MergerRetriever(retrievers=[langchain_recall.RecallRetriever(store=store), by_words])
-    unique = ContextualCompressionRetriever(
-        base_retriever=merged, base_compressor=langchain_recall.Deduplicate()
-    )
-
-    twice, once = _asked(merged, is_async), _asked(unique, is_async)
-
-    different = [each for n, each in enumerate(twice) if each not in twice[:n]]
-    assert len(twice) > len(different)
-    assert len({each.id for each in twice}) == len(different)
-    assert sorted(each.id or "" for each in once) == sorted(each.id or "" for each in different)
-
-
-def test_an_ensemble_finds_each_memory_once(store: RecallStore, is_async: bool) -> None:
+@langchain
+def test_an_ensemble_finds_each_memory_once(store: RecallStore, face: Face) -> None:
     by_words = langchain_recall.RecallRetriever(store=store, k=3, method="keyword")
     both = EnsembleRetriever(retrievers=[langchain_recall.RecallRetriever(store=store), by_words])
 
-    ids = [document.id for document in _asked(both, is_async)]
+    ids = [document.id for document in face.call(both, "invoke", QUESTION)]
 
     assert sorted(ids) == sorted(set(ids))
 
@@ -125,9 +98,10 @@ def test_it_is_a_document_like_any_other(store: RecallStore) -> None:
     assert serializer.loads_typed(serializer.dumps_typed(found)) == same
 
 
+@llamaindex
 @pytest.mark.parametrize("kind", ["RecallStore", "AnyStore"])
 def test_a_node_that_several_questions_find_has_the_score_of_all(
-    store: RecallStore, is_async: bool, kind: str
+    store: RecallStore, face: Face, kind: str
 ) -> None:
     nodes = [TextNode(id_=each["id"], text=each["content"]) for each in MEMORIES]
     index = VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=8))
@@ -139,7 +113,7 @@ def test_a_node_that_several_questions_find_has_the_score_of_all(
         [ours], llm=model, mode="reciprocal_rerank", num_queries=4, similarity_top_k=9
     )
 
-    found = asyncio.run(fused.aretrieve(QUESTION)) if is_async else fused.retrieve(QUESTION)
+    found = face.call(fused, "retrieve", QUESTION)
 
     ids = [node.node_id for node in found]
     assert sorted(ids) == sorted(set(ids))

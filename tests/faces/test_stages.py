@@ -1,11 +1,18 @@
-"""The stages as each framework uses them by itself: a compressor, a node postprocessor."""
+"""The stages as each framework uses them: a compressor or postprocessor each, or several in one."""
 
-import json
+import time
+from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, once
+from faces.adapters import Face, Found, both, once
+from faces.slow_models import SlowChat, SlowLLM
+from langchain_core.load import dumps, loads
 from tables import table
 
+import langchain_recall
+from benchmarks.conformance.check import Check
+from benchmarks.conformance.checks import CHECKS
+from benchmarks.conformance.ours import REPLIES, SUBJECTS
 from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
@@ -21,11 +28,6 @@ CANDIDATES = [
     ),
     Found("d", "Something undated.", 0.5, {}),
 ]
-
-
-RANKING = json.dumps(
-    {"scores": [{"memory": n, "score": s} for n, s in enumerate([0.2, 0.9, 0.1, 0.0], 1)]}
-)
 
 
 def test_extract_time_then_fuse_rerank_understand_a_bare_string(face: Face) -> None:
@@ -53,24 +55,6 @@ def test_fuse_rerank_twice_gives_the_same(face: Face) -> None:
     assert face.refine(stage, once, "the dentist") == once
     assert once[0].metadata["created_at"] == 1709632800  # as it came
     assert once[0].content == "[2024-03-05 10:00:00 Tuesday] A filling by the dentist."
-
-
-def test_semantic_rank_sorts_by_what_the_model_says(face: Face) -> None:
-    model = face.model(RANKING)
-
-    stage = face.SemanticRank(llm=model, semantic_share=1)
-    ranked = face.refine(stage, CANDIDATES, "Who filled my tooth?")
-
-    assert [(each.id, each.score) for each in ranked] == [
-        ("b", 0.9),
-        ("a", 0.2),
-        ("c", 0.1),
-        ("d", 0.0),
-    ]
-    assert ranked[0].metadata["recall_semantic"] == 0.9
-    assert len(model.prompts) == 1
-    assert "Who filled my tooth?" in model.prompts[0]
-    assert '<memory number="2" recorded="2024-03-05 Tuesday">\nA filling' in model.prompts[0]
 
 
 def test_print_memory_writes_what_a_reader_sees(face: Face) -> None:
@@ -106,14 +90,6 @@ def test_print_memory_leaves_out_what_rows_keep_for_searching(face: Face) -> Non
     ]
 
 
-def test_print_memory_in_a_list_of_the_framework_is_one_text(face: Face) -> None:
-    printed = face.refine(face.PrintMemory(), CANDIDATES[:2], "the dentist")
-
-    assert len(printed) == 1
-    assert printed[0].content.startswith("Memory 1:")
-    assert printed[0].metadata["recall_ids"] == "a, b"
-
-
 QUESTION = "What did I cook during the lockdown?"
 
 
@@ -124,18 +100,6 @@ TIME_CANDIDATES = [
     Found("new", "Lentils.", 0.6, {"created_at": "2024-03-04T19:00:00Z"}),  # a Monday
     Found("old", "Banana bread.", 0.5, {"created_at": "2020-04-01T19:00:00Z"}),  # a Wednesday
 ]
-
-
-@pytest.fixture
-def kitchen(words: object):
-    with RecallStore(embedding=words) as opened:
-        opened.add(
-            [
-                {"id": "new", "content": "I did cook.", "created_at": "2024-03-04T19:00:00Z"},
-                {"id": "old", "content": "I did cook bread.", "created_at": "2020-04-01T19:00:00Z"},
-            ]
-        )
-        yield opened
 
 
 def test_in_a_list_of_the_framework_the_model_is_asked_once(face: Face) -> None:
@@ -160,25 +124,113 @@ def test_in_a_list_of_the_framework_the_model_is_asked_once(face: Face) -> None:
 @once
 @table("settings", [{"time_mode": "ignore"}, {"time_range": ("2020-04-01", "2020-05-01")}])
 def test_time_that_is_given_or_unwanted_costs_no_call(
-    kitchen: RecallStore, face: Face, settings: dict[str, object]
+    store: RecallStore, face: Face, settings: dict[str, object]
 ) -> None:
     model = face.model(LOCKDOWN)
-    retriever = face.RecallRetriever(store=kitchen, stages=[face.ExtractTime(llm=model)])
+    retriever = face.RecallRetriever(store=store, stages=[face.ExtractTime(llm=model)])
 
     face.ask(retriever, QUESTION, **settings)
 
     assert model.prompts == []
 
 
+DENTIST = "the dentist last Tuesday"
+DATED = [
+    Found("moved", "It moved to Elm Street.", 0.9, {"created_at": "2024-02-01T09:00:00Z"}),
+    Found("filling", "A filling by the dentist.", 0.6, {"created_at": "2024-03-05T10:00:00Z"}),
+    Found("tea", "Green tea.", 0.5, {"created_at": "2024-03-05T07:00:00Z"}),
+]
+ASKED = {"timestamp": NOW, "timezone": "UTC"}
+
+
+def test_they_say_what_the_stages_say_one_by_one(face: Face) -> None:
+    stages = [face.ExtractTime(**ASKED), face.RelevanceThreshold(threshold_score=0.55)]
+    stages.append(face.FuseRerank())
+    one_by_one = DATED
+    for stage in stages:
+        one_by_one = face.refine(stage, one_by_one, DENTIST)
+
+    at_once = face.refine(face.several(stages=stages, **ASKED), DATED, DENTIST)
+
+    assert at_once == one_by_one
+    assert [each.id for each in at_once] == ["moved", "filling"]
+    assert at_once[1].metadata["recall_time_match"] == "recorded"
+
+
+@both
+def test_their_default_is_that_of_a_retriever(face: Face, store: Any) -> None:
+    retriever = face.RecallRetriever(store=store)
+
+    assert list(map(repr, face.several().stages)) == list(map(repr, retriever.stages))
+
+
 @once
-def test_the_personal_flow_hands_its_model_to_both(kitchen: RecallStore, face: Face) -> None:
-    ranking = '{"scores": [{"memory": 1, "score": 0.9}, {"memory": 2, "score": 0.8}]}'
+def test_a_text_comes_last_and_is_one_result(face: Face) -> None:
+    stages = [face.FuseRerank(top_n=1), face.PrintMemory()]
 
-    model = face.model(lambda prompt: LOCKDOWN if "stretch of time" in prompt else ranking)
-    retriever = face.personal_memory_retriever(kitchen, llm=model, timestamp=NOW)
+    [text] = face.refine(face.several(stages=stages, **ASKED), DATED, DENTIST)
 
-    [best, *_] = face.ask(retriever, QUESTION)
-    face.ask(retriever, "What do I cook?")
+    assert text.content.startswith("Memory 1:\n  Content: It moved")
+    assert text.metadata["recall_ids"] == "moved"
+    with pytest.raises(ValueError, match="put it last, not before FuseRerank"):
+        face.several(stages=stages[::-1])
+    with pytest.raises(ValueError, match="at least 1 item"):
+        face.several(stages=[])
 
-    assert best.metadata["recall_time_words"] == "during the lockdown"
-    assert ["stretch of time" in prompt for prompt in model.prompts] == [True, False, False]
+
+@once
+def test_a_failing_model_is_named_once(face: Face) -> None:
+    model = face.model(ConnectionError("down"))
+    several = face.several(stages=[face.SemanticRank(llm=model), face.FuseRerank()])
+
+    found = face.refine(several, DATED, DENTIST)
+
+    assert len(found) == 3
+    assert found[0].metadata["recall_degraded"] == "SemanticRank: ConnectionError: down"
+    assert found[0].metadata["recall_usage"].count("SemanticRank") == 1
+    assert ";" not in found[0].metadata["recall_usage"]
+    asked = len(model.prompts)
+    assert face.refine(several, [], DENTIST) == []
+    assert len(model.prompts) == asked
+
+
+@pytest.mark.parametrize("package", SUBJECTS)
+@table("check", CHECKS, ids=str)
+def test_they_keep_the_promises_of_single_stages(package: str, check: Check) -> None:
+    face = Face(package, is_async=False)
+
+    def several(model: Any) -> Any:
+        return face.several(stages=[face.ExtractTime(), face.SemanticRank(llm=model)])
+
+    check(SUBJECTS[package](several, reply=REPLIES["SemanticRank"]))
+
+
+def test_it_can_be_written_down() -> None:
+    stages = [langchain_recall.ExtractTime(language="en"), langchain_recall.FuseRerank(top_n=3)]
+    names = [langchain_recall.RecallCompressor, *map(type, stages)]
+
+    back = loads(
+        dumps(langchain_recall.RecallCompressor(stages=stages)),
+        valid_namespaces=["langchain_recall"],
+        allowed_objects=names,
+    )
+
+    assert [type(each) for each in back.stages] == names[1:]
+    assert back.stages[1].top_n == 3
+
+
+@once
+def test_inside_a_retriever_they_share_its_question_and_its_deadline(
+    face: Face, store: Any
+) -> None:
+    slow = (SlowChat if face.is_langchain else SlowLLM)(replies=["{}"])
+    stages = [face.SemanticRank(llm=slow)]
+    several = face.several(stages=[face.ExtractTime(), *stages, face.FuseRerank()], **ASKED)
+    retriever = face.RecallRetriever(store=store, stages=[several], deadline_s=0.3, **ASKED)
+
+    begun = time.monotonic()
+    found = face.ask(retriever, DENTIST)
+
+    assert time.monotonic() - begun < 10
+    assert "SemanticRank: TimeoutError" in found[0].metadata["recall_degraded"]
+    assert any("recall_time_match" in each.metadata for each in found)

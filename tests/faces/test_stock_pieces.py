@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face, Found, ScriptedChat, ScriptedLLM
+from faces.adapters import FACES, Face, Found, ScriptedChat, ScriptedLLM, langchain
 from faces.conftest import NOW
 from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import (
@@ -41,10 +41,8 @@ def _compression(store: RecallStore, *stages: Any) -> ContextualCompressionRetri
     return ContextualCompressionRetriever(base_compressor=pipeline, base_retriever=base)
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-def test_langchains_compression_retriever_runs_our_stages(
-    store: RecallStore, is_async: bool
-) -> None:
+@langchain
+def test_langchains_compression_retriever_runs_our_stages(store: RecallStore, face: Face) -> None:
     model = ScriptedChat(replies=['{"scores": [{"memory": 2, "score": 1.0}]}'])
     retriever = _compression(
         store,
@@ -52,24 +50,13 @@ def test_langchains_compression_retriever_runs_our_stages(
         langchain_recall.FuseRerank(top_n=3),
         langchain_recall.SemanticRank(llm=model, top_n=2, semantic_share=1),
     )
-    asked = "the dentist last Tuesday"
 
-    found = asyncio.run(retriever.ainvoke(asked)) if is_async else retriever.invoke(asked)
+    found = face.call(retriever, "invoke", "the dentist last Tuesday")
 
     assert len(found) == 2
     assert found[0].metadata["recall_semantic"] == 1.0
     assert {"recall_time_words", "recall_time_match"} <= set(found[0].metadata)
     assert len(model.prompts) == 1
-
-
-def test_langchains_compression_retriever_asks_no_model_about_nothing(store: RecallStore) -> None:
-    model = ScriptedChat(replies=["{}"])
-    retriever = _compression(store, langchain_recall.SemanticRank(llm=model))
-    nobody = langchain_recall.RecallRetriever(store=store, scope={"user_id": "nobody"})
-
-    found = retriever.model_copy(update={"base_retriever": nobody}).invoke("dentist")
-
-    assert (found, model.prompts) == ([], [])
 
 
 # -- theirs in ours -------------------------------------------------------------------------------

@@ -1,15 +1,11 @@
 """The recall tool, as an agent calls it: what a model may say, and what it is told."""
 
-import asyncio
 import re
 from typing import Any
 
 import pytest
 from faces.adapters import Face, once
 from faces.conftest import NOW
-from langchain.agents import create_agent
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
 from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
 from tables import table
@@ -117,36 +113,6 @@ class TestToolIntegration(StandardTool, ToolsIntegrationTests):
 
 
 # -- an agent, end to end, with a model that says what it is told; LlamaIndex's has its own file ---
-
-QUESTION = "What did the dentist do last Tuesday?"
-ASKED = {"query": "What did the dentist do?", "when": "last Tuesday"}
-ANSWER = "A filling."
-
-
-class ToolCallingChat(GenericFakeChatModel):
-    """A LangChain model that may be given tools."""
-
-    def bind_tools(self, tools: Any, **kwargs: Any) -> "ToolCallingChat":
-        return self
-
-
-@pytest.mark.parametrize("is_async", [False, True])
-def test_a_langchain_agent_answers_from_memory(store: RecallStore, is_async: bool) -> None:
-    call = {"name": "recall_memories", "args": ASKED, "id": "1"}
-    model = ToolCallingChat(
-        messages=iter([AIMessage("", tool_calls=[call]), AIMessage(ANSWER)]),
-    )
-    tool = langchain_recall.create_recall_tool(langchain_recall.RecallRetriever(store=store))
-    agent = create_agent(model, [tool])
-    asked: Any = {"messages": [("user", QUESTION)]}
-    config: Any = {"configurable": {"user_id": "ann", "timestamp": NOW, "timezone": "UTC"}}
-
-    done = asyncio.run(agent.ainvoke(asked, config)) if is_async else agent.invoke(asked, config)
-
-    tool_message = done["messages"][2]
-    assert done["messages"][-1].content == ANSWER
-    assert "The dentist put a filling in my tooth." in tool_message.content
-    assert {each.metadata["user_id"] for each in tool_message.artifact} == {"ann"}
 
 
 def test_inside_a_workflow_the_tool_must_be_awaited(store: RecallStore) -> None:

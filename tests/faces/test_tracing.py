@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face, both, once
+from faces.adapters import Face, both, langchain, once
 from faces.conftest import MEMORIES, NOW
 from faces.slow_models import SlowChat
 from opentelemetry import metrics, trace
@@ -101,35 +101,20 @@ def test_a_question_is_one_search_and_its_model_calls_are_in_it(
     assert operations == {"search_memory", "chat"}
 
 
-@pytest.mark.parametrize("face", FACES[:2], ids=str)
+@langchain
 def test_what_is_done_to_memories_is_a_span_each(
     face: Face, notes: RecallStore, telemetry: Telemetry
 ) -> None:
-    async def awaited() -> None:
-        await notes.aadd([{"id": "tea", "content": "Ann likes tea."}])
-        await notes.aupdate("tea", metadata={"cups": 2})
-        await notes.afind([Search("tea", 3)])
-        await notes.adelete(["tea"])
-        await notes.apurge()
-
-    if face.is_async:
-        asyncio.run(awaited())
-    else:
-        notes.add([{"id": "tea", "content": "Ann likes tea."}])
-        notes.update("tea", metadata={"cups": 2})
-        notes.find([Search("tea", 3)])
-        notes.delete(["tea"])
-        notes.purge()
+    face.call(notes, "add", [{"id": "tea", "content": "Ann likes tea."}])
+    face.call(notes, "update", "tea", metadata={"cups": 2})
+    face.call(notes, "find", [Search("tea", 3)])
+    face.call(notes, "delete", ["tea"])
+    face.call(notes, "purge")
 
     spans = telemetry.spans()
-    said = [
-        (
-            each.name,
-            (each.attributes or {})["gen_ai.memory.record.count"],
-            (each.attributes or {}).get("gen_ai.memory.record.id"),
-        )
-        for each in spans
-    ]
+    counted, named = "gen_ai.memory.record.count", "gen_ai.memory.record.id"
+    told = [(each.name, each.attributes or {}) for each in spans]
+    said = [(name, about[counted], about.get(named)) for name, about in told]
     assert said == [
         ("upsert_memory", 1, None),
         ("update_memory", 1, "tea"),
@@ -137,7 +122,7 @@ def test_what_is_done_to_memories_is_a_span_each(
         ("delete_memory", 1, "tea"),
         ("delete_memory", 0, None),
     ]
-    assert {(each.attributes or {})["gen_ai.memory.store.id"] for each in spans} == {notes.name}
+    assert {about["gen_ai.memory.store.id"] for _, about in told} == {notes.name}
     assert "Ann" not in "".join(each.to_json() for each in spans)
 
 

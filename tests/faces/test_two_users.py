@@ -74,7 +74,6 @@ def places(store: RecallStore) -> list[Place]:
     asked: Any = {"store": store, "timestamp": NOW, "timezone": "UTC"}
     langchain = langchain_recall.RecallRetriever(**asked, gate=langchain_recall.SearchGate())
     llamaindex = llamaindex_recall.RecallRetriever(**asked, gate=llamaindex_recall.SearchGate())
-    tool = langchain_recall.create_recall_tool(langchain)
     function_tool = llamaindex_recall.create_recall_tool(llamaindex)
     agents = langchain_recall.AgentMemory(store=store, agent_id="helper")
     chat = create_agent(
@@ -115,16 +114,6 @@ def places(store: RecallStore) -> list[Place]:
             lambda user, question: str(langchain.invoke(question, config(user))),
             lambda user, question: _str(langchain.ainvoke(question, config(user))),
         ),
-        Place(
-            "LlamaIndex retriever and gate",
-            lambda user, question: str(llamaindex.retrieve(question, **SCOPES[user])),
-            lambda user, question: _str(llamaindex.aretrieve(question, **SCOPES[user])),
-        ),
-        Place(
-            "LangChain tool",
-            lambda user, question: str(tool.invoke({"query": question}, config(user))),
-            lambda user, question: _str(tool.ainvoke({"query": question}, config(user))),
-        ),
         Place("LlamaIndex tool", lambda *asked: asyncio.run(call(*asked)), call),
         Place(
             "agent's memory, opened for a user",
@@ -134,11 +123,6 @@ def places(store: RecallStore) -> list[Place]:
             lambda user, question: _str(
                 agents.get_user_memory(user).asearch_memory_with_context(question)
             ),
-        ),
-        Place(
-            "agent's memory, asked for a user",
-            lambda user, question: str(agents.search_memory_with_context(question, user_id=user)),
-            lambda user, question: _str(agents.asearch_memory_with_context(question, user_id=user)),
         ),
         Place(
             "middleware of an agent",

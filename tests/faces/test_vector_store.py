@@ -1,13 +1,13 @@
 """RecallVectorStore: the same store as the vector store of LangChain and of LlamaIndex."""
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from conftest import WordsEmbedding
+from faces.adapters import Face, langchain, llamaindex
+from langchain_core import indexing
 from langchain_core.documents import Document
-from langchain_core.indexing import InMemoryRecordManager, aindex, index
 from langchain_tests.integration_tests import VectorStoreIntegrationTests
 from llama_index.core import Document as IndexDocument
 from llama_index.core import VectorStoreIndex
@@ -44,21 +44,16 @@ class TestStandard(VectorStoreIntegrationTests):
             yield langchain_recall.RecallVectorStore(store)
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-def test_langchains_index_adds_skips_replaces_and_deletes(
-    store: RecallStore, is_async: bool
-) -> None:
+@langchain
+def test_langchains_index_adds_skips_replaces_and_deletes(store: RecallStore, face: Face) -> None:
     vectors = langchain_recall.RecallVectorStore(store, scope={"user_id": "ann"})
-    records = InMemoryRecordManager("notes")
+    records = indexing.InMemoryRecordManager("notes")
     records.create_schema()
     store.add([{"id": "other", "content": "Bob's.", "user_id": "bob"}])
 
     def load(*documents: Document) -> tuple[int, int, int]:
         given: Any = {"cleanup": "full", "source_id_key": "source", "key_encoder": "sha256"}
-        if is_async:
-            done = asyncio.run(aindex(list(documents), records, vectors, **given))
-        else:
-            done = index(list(documents), records, vectors, **given)
+        done = face.call(indexing, "index", list(documents), records, vectors, **given)
         return done["num_added"], done["num_skipped"], done["num_deleted"]
 
     assert load(TEA, DENTIST) == (2, 0, 0)
@@ -94,9 +89,9 @@ def test_from_texts_opens_a_store(words: WordsEmbedding) -> None:
     assert vectors.similarity_search("dentist", k=1)[0].metadata == DENTIST.metadata
 
 
-@pytest.mark.parametrize("is_async", [False, True])
+@llamaindex
 def test_a_pipeline_of_llamaindex_adds_skips_replaces_and_deletes(
-    store: RecallStore, is_async: bool
+    store: RecallStore, face: Face
 ) -> None:
     vectors = llamaindex_recall.RecallVectorStore(store, scope={"user_id": "ann"})
     pipeline = IngestionPipeline(
@@ -109,9 +104,7 @@ def test_a_pipeline_of_llamaindex_adds_skips_replaces_and_deletes(
 
     def load(**texts: str) -> int:
         documents = [IndexDocument(text=text, id_=name) for name, text in texts.items()]
-        if is_async:
-            return len(asyncio.run(pipeline.arun(documents=documents)))
-        return len(pipeline.run(documents=documents))
+        return len(face.call(pipeline, "run", documents=documents))
 
     assert load(tea="Ann likes green tea. " * 20, dentist="The dentist is on Elm Street.") == 3
     assert load(tea="Ann likes green tea. " * 20, dentist="The dentist is on Elm Street.") == 0
@@ -124,10 +117,8 @@ def test_a_pipeline_of_llamaindex_adds_skips_replaces_and_deletes(
     assert store.count() == 2
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-def test_an_index_of_llamaindex_inserts_finds_and_deletes(
-    store: RecallStore, is_async: bool, words: WordsEmbedding
-) -> None:
+@llamaindex
+def test_an_index_of_llamaindex_inserts_finds_and_deletes(store: RecallStore, face: Face) -> None:
     vectors = llamaindex_recall.RecallVectorStore(store)
     index = VectorStoreIndex.from_vector_store(vectors, vectors.embed_model)
     index.insert(IndexDocument(text="Ann likes tea.", id_="ann", metadata={"stars": 3}))
@@ -135,10 +126,7 @@ def test_an_index_of_llamaindex_inserts_finds_and_deletes(
 
     def ask(**settings: Any) -> list[Any]:
         retriever = index.as_retriever(similarity_top_k=5, **settings)
-        question = "Ann likes tea."
-        return (
-            asyncio.run(retriever.aretrieve(question)) if is_async else retriever.retrieve(question)
-        )
+        return face.call(retriever, "retrieve", "Ann likes tea.")
 
     best = ask()[0]
     starred = MetadataFilters(filters=[MetadataFilter(key="stars", value=3, operator=">")])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from conftest import WordsEmbedding
+from faces.adapters import Face, llamaindex
 from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores.types import (
     FilterCondition,
@@ -88,16 +89,15 @@ def test_a_query_of_some_nodes_reads_no_others(nodes: Any, monkeypatch: pytest.M
     assert nodes.query(VectorStoreQuery(query_str="one", node_ids=["2"])).ids == ["2"]
 
 
-@pytest.mark.parametrize("is_async", [False, True])
+@llamaindex
 def test_nodes_by_their_ids_are_read_alone(
-    nodes: Any, monkeypatch: pytest.MonkeyPatch, is_async: bool
+    nodes: Any, monkeypatch: pytest.MonkeyPatch, face: Face
 ) -> None:
     monkeypatch.setattr(type(nodes.store), "memories", None)
     kinds = MetadataFilters(filters=[one("kind", ["a", "b"], "in")])
 
     def read(*asked: Any) -> list[str]:
-        found = asyncio.run(nodes.aget_nodes(*asked)) if is_async else nodes.get_nodes(*asked)
-        return [node.node_id for node in found]
+        return [node.node_id for node in face.call(nodes, "get_nodes", *asked)]
 
     assert read(["3", "2", "none"]) == ["3", "2"]
     assert read(["3", "2", "none"], kinds) == ["2"]

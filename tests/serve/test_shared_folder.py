@@ -8,6 +8,7 @@ import subprocess
 import sys
 from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -23,11 +24,16 @@ from recall_retrievers.core.errors import (
 )
 from recall_retrievers.core.scope import Scope, ScopeName
 from recall_retrievers.serve import shared_folder
-from recall_retrievers.serve.answers import Added, Page, Retrieved
-from recall_retrievers.serve.managing import AddMemories, ListMemories
-from recall_retrievers.serve.operation import RetrievePersonalMemory
-from recall_retrievers.serve.peers import ADDRESS, Address, Listener, Message, ask
-from recall_retrievers.serve.shared_folder import SharedFolder
+from recall_retrievers.serve.managing import Added, AddMemories, ListMemories, Page
+from recall_retrievers.serve.operation import Retrieved, RetrievePersonalMemory
+from recall_retrievers.serve.shared_folder import (
+    ADDRESS,
+    Address,
+    Listener,
+    Message,
+    SharedFolder,
+    ask,
+)
 from recall_retrievers.store import RecallStore
 
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
@@ -55,15 +61,20 @@ def contents(found: object) -> set[str]:
     return {each.content for each in Retrieved.model_validate(found).metadata.memory_list}
 
 
-@pytest.fixture
-async def three(tmp_path: Path) -> AsyncIterator[list[SharedFolder]]:
-    """Three as three processes have them; the first is the holder."""
-    folders = [shared(tmp_path / "memories") for _ in range(3)]
+@asynccontextmanager
+async def started(*folders: SharedFolder) -> AsyncIterator[list[SharedFolder]]:
+    """As several processes have a folder; the first is the holder."""
     for each in folders:
         await each.start()
-    yield folders
+    yield [*folders]
     for each in folders:
         await each.close()
+
+
+@pytest.fixture
+async def three(tmp_path: Path) -> AsyncIterator[list[SharedFolder]]:
+    async with started(*(shared(tmp_path / "memories") for _ in range(3))) as folders:
+        yield folders
 
 
 async def test_all_write_and_read_at_once(three: list[SharedFolder], tmp_path: Path) -> None:
@@ -98,17 +109,14 @@ async def test_when_the_holder_ends_another_one_takes_its_place(
 
 
 async def test_a_time_is_read_in_the_zone_of_the_process_that_asks(tmp_path: Path) -> None:
-    in_utc, in_tokyo = (shared(tmp_path / "memories", zone) for zone in ("UTC", "Asia/Tokyo"))
-    for each in (in_utc, in_tokyo):
-        await each.start()
-    evening = {"content": "Tea.", "created_at": "2024-03-04T20:00:00Z"}
-    await in_utc.do(AddMemories(memories=[evening]), ANN)
-    asked = RetrievePersonalMemory(query="tea", when="on 5 March 2024")
+    zones = (shared(tmp_path / "memories", zone) for zone in ("UTC", "Asia/Tokyo"))
+    async with started(*zones) as (in_utc, in_tokyo):
+        evening = {"content": "Tea.", "created_at": "2024-03-04T20:00:00Z"}
+        await in_utc.do(AddMemories(memories=[evening]), ANN)
+        asked = RetrievePersonalMemory(query="tea", when="on 5 March 2024")
 
-    assert contents(await in_utc.do(asked, ANN)) == set()
-    assert contents(await in_tokyo.do(asked, ANN)) == {"Tea."}
-    for each in (in_tokyo, in_utc):
-        await each.close()
+        assert contents(await in_utc.do(asked, ANN)) == set()
+        assert contents(await in_tokyo.do(asked, ANN)) == {"Tea."}
 
 
 async def test_what_a_process_requires_holds_for_its_clients_alone(tmp_path: Path) -> None:
@@ -220,6 +228,15 @@ async def test_two_servers_at_once_and_many_writes(tmp_path: Path) -> None:
         assert {each.scope.user_id for each in store.memories()} == {"ann"}
 
 
+async def passed_on(question: bytes, address: Address) -> bytes:
+    """What the holder answers to a line that somebody in between has read."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
+    writer.write(question)
+    answer = await reader.readline()
+    writer.close()
+    return answer
+
+
 @pytest.mark.parametrize("lies", ["the question itself", "an earlier answer"])
 async def test_an_answer_that_was_not_made_for_the_question_is_refused(lies: str) -> None:
     """Whoever listens in between has no key, and can only send what others have signed."""
@@ -234,10 +251,7 @@ async def test_an_answer_that_was_not_made_for_the_question_is_refused(lies: str
     async def between(reader: StreamReader, writer: StreamWriter) -> None:
         question = await reader.readline()
         if not earlier:
-            there, to = await asyncio.open_connection("127.0.0.1", address.port)
-            to.write(question)
-            earlier.append(await there.readline())
-            to.close()
+            earlier.append(await passed_on(question, address))
             writer.write(earlier[0])
         else:
             writer.write(question if lies == "the question itself" else earlier[0])
@@ -253,30 +267,24 @@ async def test_an_answer_that_was_not_made_for_the_question_is_refused(lies: str
 
 async def test_what_is_asked_for_twice_is_stored_once(tmp_path: Path) -> None:
     """The answer of the holder is lost, so the other process asks again."""
-    holder, other = shared(tmp_path / "memories"), shared(tmp_path / "memories")
-    await holder.start()
-    await other.start()
-    address = Address.read(tmp_path / "memories")
-    assert address is not None
+    folder = tmp_path / "memories"
     questions: list[bytes] = []
 
     async def between(reader: StreamReader, writer: StreamWriter) -> None:
         questions.append(await reader.readline())
-        there, to = await asyncio.open_connection("127.0.0.1", address.port)
-        to.write(questions[-1])
-        answer = await there.readline()
-        to.close()
+        answer = await passed_on(questions[-1], address)
         if len(questions) > 1:
             writer.write(answer)
         writer.close()
 
-    async with await asyncio.start_server(between, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
-        Address(port, address.key).write(tmp_path / "memories")
-        [stored] = Added.model_validate(await other.do(adding("Tea."), ANN)).ids
+    async with started(shared(folder), shared(folder)) as (holder, other):
+        address = Address.read(folder)
+        assert address is not None
+        async with await asyncio.start_server(between, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            Address(port, address.key).write(folder)
+            [stored] = Added.model_validate(await other.do(adding("Tea."), ANN)).ids
+        page = Page.model_validate(await holder.do(ListMemories(), ANN))
 
-    page = Page.model_validate(await holder.do(ListMemories(), ANN))
     assert len(questions) == 2
     assert [each.id for each in page.memories] == [stored]
-    for each in (other, holder):
-        await each.close()

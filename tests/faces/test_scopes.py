@@ -1,4 +1,4 @@
-"""A bound scope and a required one: every question keeps to them."""
+"""A bound scope, a required one and a view: whatever is asked, stored or deleted keeps to them."""
 
 import asyncio
 from collections.abc import Iterator
@@ -11,13 +11,15 @@ from faces.owners import ANN, BOB, QUESTION, add, retriever
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage
 from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.schema import TextNode
 from tables import table
 
 import langchain_recall
 import llamaindex_recall
-from recall_retrievers.core.errors import ScopeError, StoreError
+from recall_retrievers.core.errors import ScopeError
+from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.core.stage import Search
+from recall_retrievers.core.stage import Fetch, Flow, Recall, Search, Stage, Write
 from recall_retrievers.store import RecallStore
 
 MISSING = r"the scope must name user_id, because of require_scope=\('user_id',\)"
@@ -72,22 +74,6 @@ def test_a_bundle_and_a_calls_own_scope_hold_both(store: RecallStore) -> None:
         asked.retrieve(bundle, scope=BOB)
 
 
-@once
-def test_a_stage_sees_the_scope_of_the_retriever_and_of_the_call(
-    store: RecallStore, face: Face
-) -> None:
-    seen: list[dict[str, str]] = []
-
-    def look(memories: Any, query: Any) -> Any:
-        seen.append(query.scope.fields())
-        return memories
-
-    asked = retriever(face, store, scope=ANN, stages=[look])
-    face.ask(asked, QUESTION, scope={"agent_id": "helper"})
-
-    assert seen == [{"user_id": "ann", "agent_id": "helper"}]
-
-
 # -- a required scope ------------------------------------------------------------------------------
 
 
@@ -137,8 +123,7 @@ def test_nothing_gets_round_a_store_that_requires_a_scope(
     asked = retriever(face, demanding)
     gated = retriever(face, demanding, gate=face.SearchGate())
     agents = face.AgentMemory(store=demanding)
-    one_call = face.arecall if face.is_async else face.recall
-    find = demanding.afind if face.is_async else demanding.find
+    searches = [Search(QUESTION, 5, Scope(user_id="ann")), Search(QUESTION, 5)]
     config = face.RecallConfig(source=demanding)
 
     for way in (
@@ -146,10 +131,10 @@ def test_nothing_gets_round_a_store_that_requires_a_scope(
         lambda: face.ask(asked, QUESTION, scope={"session_id": "monday"}),
         lambda: face.ask(gated, "Thanks!"),
         lambda: face.use(face.create_recall_tool(asked), query=QUESTION),
-        lambda: face._wait(one_call(QUESTION, config)),
+        lambda: face.call(face, "recall", QUESTION, config),
         lambda: agents.search_memory_with_context(QUESTION),
         lambda: add(face, asked, "The dentist is away."),
-        lambda: face._wait(find([Search(QUESTION, 5, Scope(user_id="ann")), Search(QUESTION, 5)])),
+        lambda: face.call(demanding, "find", searches),
         lambda: demanding.get(["elm"]),
         lambda: demanding.delete(["elm"]),
         demanding.memories,
@@ -159,29 +144,6 @@ def test_nothing_gets_round_a_store_that_requires_a_scope(
         with pytest.raises(ScopeError, match=MISSING):
             pytest.fail(str(way()))  # type: ignore[no-untyped-call]  # lambdas have no types
     assert contents(demanding) == ["The dentist is on Elm Street.", "The dentist is on Oak Street."]
-
-
-@once
-def test_whoever_names_a_user_is_answered(demanding: RecallStore, face: Face) -> None:
-    asked = retriever(face, demanding, scope=ANN)
-    one_call = face.arecall if face.is_async else face.recall
-    tool = face.create_recall_tool(asked)
-
-    answers = [
-        [each.content for each in face.ask(asked, QUESTION)],
-        [each.content for each in face.use(tool, query=QUESTION)[1]],
-        [
-            each.content
-            for each in face.found(
-                face._wait(one_call(QUESTION, face.RecallConfig(source=demanding), scope=ANN))[
-                    "memories"
-                ]
-            )
-        ],
-        [each.content for each in demanding.get(["oak", "elm"], scope=ANN)],
-    ]
-
-    assert answers == [["The dentist is on Elm Street."]] * 4
 
 
 async def test_a_block_and_a_middleware_over_a_store_that_requires_a_scope(
@@ -203,14 +165,141 @@ async def test_a_block_and_a_middleware_over_a_store_that_requires_a_scope(
     assert len(contents(demanding)) == 2
 
 
+@both
+def test_what_a_retriever_stores_is_of_its_scope(own_store: RecallStore, face: Face) -> None:
+    bound = retriever(face, own_store, scope={"user_id": "ann", "workspace": "home"})
+
+    [left_open] = add(face, bound, "The kettle is new.")
+    [narrower] = add(face, bound, "The teapot is old.", user_id="ann", session_id="monday")
+
+    stored = own_store.get([left_open, narrower])
+    assert [each.scope.fields() for each in stored] == [
+        {"user_id": "ann", "workspace": "home"},
+        {"user_id": "ann", "session_id": "monday", "workspace": "home"},
+    ]
+
+
+@both
+def test_of_another_scope_it_stores_nothing(own_store: RecallStore, face: Face) -> None:
+    before = sorted(each.id for each in own_store.memories())
+
+    with pytest.raises(ScopeError, match="is 'ann' and cannot be changed to 'bob'"):
+        add(face, retriever(face, own_store, scope=ANN), "One.", "Two.", user_id="bob")
+    with pytest.raises(ScopeError, match="'bob' is there already, outside the scope"):
+        add(face, retriever(face, own_store, scope=ANN), "One.", "Two.", ids=["new", "bob"])
+
+    assert sorted(each.id for each in own_store.memories()) == before
+    assert own_store.get(["bob"])[0].scope.user_id == "bob"
+
+
+class Careless(Stage):
+    """A stage of somebody's own that forgets whose question it is."""
+
+    def apply(self, recall: Recall) -> Flow:
+        """Look everywhere, and write it down."""
+        [found] = yield [Search(QUESTION, 9)]
+        [known] = yield [Fetch(("moved", "bob"))]
+        yield [Write((Memory(id="mark", content="The dentist was asked about."),))]
+        memories: Any = [*(hit.memory for hit in found), *known]
+        return Recall(recall.query, tuple({each.id: each for each in memories}.values()))
+
+
 @once
-def test_a_conversation_of_a_user_is_stored(demanding: RecallStore, face: Face) -> None:
-    add = demanding.aadd_conversation if face.is_async else demanding.add_conversation
-    turns = [("user", "I need a kettle."), ("assistant", "A red one?")]
-    said = [{"role": role, "content": text} for role, text in turns]
+def test_a_stage_sees_and_writes_in_the_scope_of_the_call(
+    own_store: RecallStore, face: Face
+) -> None:
+    found = face.ask(retriever(face, own_store, stages=[Careless()], k=20), QUESTION, scope=ANN)
 
-    ids = face._wait(add(said, scope=ANN))
+    assert {each.metadata["user_id"] for each in found} == {"ann"}
+    assert own_store.get(["mark"])[0].scope.fields() == ANN
 
-    assert [each.turn_before for each in demanding.get(ids, scope=ANN)] == ["", ids[0]]
-    with pytest.raises(StoreError, match="which is not stored"):
-        face._wait(add(said, scope=BOB, turn_before=ids[1]))
+
+@once
+def test_a_stored_reflection_is_of_the_scope_of_the_call(
+    own_store: RecallStore, face: Face
+) -> None:
+    reply = '{"points": [{"text": "The dentist moved to Elm Street.", "memories": [1, 2, 3]}]}'
+    reflect = face.Reflect(llm=face.model(reply), store_reflections=True)
+    asked = retriever(face, own_store, stages=[reflect], k=3)
+
+    face.ask(asked, "Where did the dentist move?", scope={**ANN, "workspace": "none"})
+    face.ask(asked, "Where did the dentist move?", scope=ANN)
+
+    stored = [each for each in own_store.memories() if each.memory_type == "reflection"]
+    assert [each.scope.fields() for each in stored] == [ANN] * len(stored)
+
+
+async def test_a_block_may_be_required_to_name_the_session(words: object) -> None:
+    """Whose session it is, and which: both stand in what it asks and in what it stores."""
+    with RecallStore(embedding=words, require_scope=("user_id", "session_id")) as store:
+        block = llamaindex_recall.RecallMemoryBlock(
+            retriever=llamaindex_recall.RecallRetriever(store=store),
+            scope_of=lambda _: ANN,
+            by_session=True,
+        )
+
+        await block.aput([ChatMessage("The kettle is new.")], session_id="s1")
+
+        [kettle] = store.memories(scope={**ANN, "session_id": "s1"})
+        assert kettle.content == "The kettle is new."
+        assert "kettle" in await block.aget([ChatMessage("the kettle?")], session_id="s1")
+        assert await block.aget([ChatMessage("the kettle?")], session_id="s2") == ""
+
+
+async def test_what_a_block_stores_is_of_its_sessions_owner(own_store: RecallStore) -> None:
+    bound = llamaindex_recall.RecallRetriever(store=own_store, scope={"workspace": "home"})
+    block = llamaindex_recall.RecallMemoryBlock(retriever=bound, scope_of=lambda _: ANN)
+
+    await block.aput([ChatMessage("The kettle is new.")], session_id="s1")
+
+    [kettle] = [each for each in own_store.memories() if "kettle" in each.content]
+    assert kettle.scope.fields() == {"user_id": "ann", "session_id": "s1", "workspace": "home"}
+
+
+def users(store: RecallStore, ids: list[str]) -> set[str | None]:
+    return {each.scope.user_id for each in store.get(ids)}
+
+
+@both
+def test_a_retriever_and_a_tool_find_and_add_in_the_view(
+    own_store: RecallStore, face: Face
+) -> None:
+    bobs = own_store.for_scope(user_id="bob")
+    asked = face.RecallRetriever(store=bobs, timestamp=NOW, timezone="UTC", k=9)
+
+    assert [each.id for each in face.ask(asked, "the dentist")] == ["bob"]
+    _, found = face.use(face.create_recall_tool(asked), query="dentist")
+    assert [each.id for each in found] == ["bob"]
+    with pytest.raises(ScopeError, match="'bob' and cannot be changed to 'ann'"):
+        face.ask(asked, "the dentist", scope={"user_id": "ann"})
+
+    if face.is_langchain:
+        made = asked.add_documents([Document("The dentist has a new phone.")])
+    else:
+        made = asked.add_nodes([TextNode(text="The dentist has a new phone.")])
+    assert users(own_store, made) == {"bob"}
+    assert {each.id for each in face.ask(asked, "the dentist")} == {"bob", *made}
+
+
+@once
+def test_a_retriever_has_the_scope_of_its_view(own_store: RecallStore, face: Face) -> None:
+    bobs = own_store.for_scope(user_id="bob")
+
+    asked = face.RecallRetriever(store=bobs, scope={"session_id": "s"}, require_scope=["user_id"])
+
+    assert asked.scope == Scope(user_id="bob", session_id="s")
+    assert face.ask(asked, "the dentist") == []
+    with pytest.raises(ScopeError, match="'bob' and cannot be changed to 'ann'"):
+        face.RecallRetriever(store=bobs, scope={"user_id": "ann"})
+
+
+def test_an_agents_memory_of_a_view(own_store: RecallStore) -> None:
+    agent = langchain_recall.AgentMemory(store=own_store.for_scope(user_id="bob"))
+
+    assert agent.search_memory_with_context("dentist")["total_matches"] == 0
+    own_store.for_scope(user_id="bob").add(
+        [{"content": "Bob fears the dentist.", "memory_type": "event"}]
+    )
+    assert agent.search_memory_with_context("dentist")["total_matches"] == 1
+    with pytest.raises(ScopeError):
+        agent.search_memory_with_context("dentist", user_id="ann")

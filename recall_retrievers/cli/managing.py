@@ -1,0 +1,282 @@
+"""The commands that manage collections: load, export, stats, delete, migrate, check, repair."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+from recall_retrievers.cli.asking import json_value
+from recall_retrievers.cli.collection import STDIN, add_collection, add_scope, opened, scope_of
+from recall_retrievers.cli.existing import PLACE, UNKNOWN, NoModel, open_existing, source_of
+from recall_retrievers.cli.output import (
+    complain,
+    json_line,
+    print_json,
+    report,
+    show_facts,
+    writes_all,
+)
+from recall_retrievers.core.errors import EmbeddingMismatchError, SettingsError, StoreError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.memory_lines import memory_line
+from recall_retrievers.core.tracing import progress_bar
+from recall_retrievers.store import Fields, RecallStore, StoreStats
+from recall_retrievers.store.conditions import Conditions
+from recall_retrievers.store.copying import vectors_in
+from recall_retrievers.store.doctor.check import Checked
+from recall_retrievers.store.doctor.repair import Repaired
+from recall_retrievers.store.embedding.embedder import MULTILINGUAL
+from recall_retrievers.store.embedding.multilingual import Multilingual
+
+_PAGE = 250  # memories whose vectors are read at once
+_MOST = 10  # values that a row of the table names
+
+
+def load(options: argparse.Namespace) -> int:
+    """Load a file of memories into the collection next to it.
+
+    The collection is in FILE.recall, next to the file. Lines that cannot be read are left out, and
+    three of them are named on standard error (--json names all). If no line can be read, nothing is
+    changed. Memories that are stored already are neither embedded nor written again. So if a load
+    is interrupted, the same command goes on where it ended. In Python, RecallStore("FILE.recall")
+    opens the collection.
+    """
+    if options.memories == STDIN:
+        raise ValueError(
+            "load keeps a collection beside a file, and there is none of standard input; name a "
+            "file, or ask with --memories -"
+        )
+    with opened(options, searched=False) as collection:
+        count = collection.store.count()
+    result = {
+        "collection": collection.name,
+        "memories": count,
+        "loaded_now": collection.fresh,
+        "left_out": collection.bad_lines,
+    }
+    done = "loaded" if collection.fresh else "were there already"
+    report(options, result, f"{count} memories {done} in {collection.name}")
+    return 0
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `recall export`."""
+    add_collection(parser)
+    add_scope(parser)
+    parser.add_argument("--vectors", action="store_true", help="with the vectors of the texts")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, help="a new file (standard output)"
+    )
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write the memories of a collection to a file, or to standard output.
+
+    A line is the JSON object of a memory with all its fields, the oldest memory first. `recall
+    load` reads such a file, and makes an equal collection of it. With --vectors nothing is embedded
+    again; take the "embedding" out of a line before you change its text.
+    """
+    with opened(options, searched=False) as collection, _output(options.output) as (out, escaped):
+        store, count = collection.store, 0
+        owner = scope_of(options)
+        memories = store.memories(scope=owner, order="oldest")
+        lines = _with_vectors(store, memories) if options.vectors else map(memory_line, memories)
+        total = store.count(scope=owner)
+        for line in progress_bar(lines, total=total, desc="writing", unit="memories", wanted=True):
+            out.write(json_line(line, escaped=escaped) + "\n")
+            count += 1
+    if options.output is not None:
+        result = {"collection": collection.name, "memories": count}
+        written = f"{count} memories of {collection.name} written to {options.output}"
+        report(options, result, written)
+    return 0
+
+
+def _with_vectors(store: RecallStore, memories: Iterable[Memory]) -> Iterator[dict[str, object]]:
+    """The lines of memories with their vectors, read page by page."""
+    remaining = iter(memories)
+    while page := list(islice(remaining, _PAGE)):
+        vectors = vectors_in(store, [memory.id for memory in page])
+        for memory in page:
+            yield memory_line(memory, model=store.embedding_model, vector=vectors.get(memory.id))
+
+
+@contextmanager
+def _output(path: Path | None) -> Iterator[tuple[TextIO, bool]]:
+    """Where lines go, and whether it takes ASCII alone. A file is there once it is whole."""
+    if path is None:
+        yield sys.stdout, not writes_all(sys.stdout)
+        return
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as out:
+            yield out, False
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def stats(options: argparse.Namespace) -> int:
+    """What a collection holds: the number of memories, their types, owners and times."""
+    with opened(options, searched=False) as collection:
+        counted = _counted(collection.store.stats())
+    if options.json:
+        print_json({"collection": collection.name, **counted})
+        return 0
+    facts = ((name.replace("_", " "), _as_text(value)) for name, value in counted.items())
+    show_facts(collection.name, facts)
+    return 0
+
+
+def _counted(stats: StoreStats) -> dict[str, object]:
+    moments = {"first_recorded": stats.first_recorded, "last_recorded": stats.last_recorded}
+    written = {name: moment and moment.isoformat() for name, moment in moments.items()}
+    return {**asdict(stats), **written}
+
+
+def _as_text(value: object) -> str:
+    if not isinstance(value, dict):
+        return "-" if value is None else str(value)
+    named = [f"{name} {count}" for name, count in list(value.items())[:_MOST]]
+    more = [f"and {len(value) - _MOST} more"] if len(value) > _MOST else []
+    return ", ".join([*named, *more]) or "-"
+
+
+def add_delete(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `recall delete`."""
+    parser.add_argument("--chroma", metavar="PATH|URL", required=True, help=PLACE)
+    parser.add_argument("--collection", default="memories", help="its name (memories)")
+    add_scope(parser)
+    parser.add_argument("--id", action="append", help="the memory with this id; repeatable")
+    parser.add_argument("--since", metavar="TIME", help="recorded at this time or later, ISO 8601")
+    parser.add_argument("--before", metavar="TIME", help="recorded before this time")
+    parser.add_argument("--memory-type", action="append", help="of this type; repeatable")
+    parser.add_argument(
+        "--filter",
+        metavar="JSON",
+        type=json_value,
+        help="""conditions on metadata: '{"topic": "health"}'""",
+    )
+    parser.add_argument("--everything", action="store_true", help="all memories, or all of a scope")
+    parser.add_argument("--yes", action="store_true", help="delete without asking")
+
+
+def delete(options: argparse.Namespace) -> int:
+    """Delete memories of a collection by their owner, time, type or metadata.
+
+    All conditions must hold. An owner alone is no condition: --everything deletes all of theirs. It
+    says how many memories that are, and deletes them after a yes; expired memories go as well. In
+    Python it is store.delete(...).
+    """
+    try:
+        Conditions.of(**_conditions(options)).check_deleting(options.id, options.everything)
+    except SettingsError as error:
+        raise ValueError(str(error).replace("everything=True", "--everything")) from error
+    with open_existing(options.chroma, options.collection, Fields(), searched=False) as store:
+        if not (options.yes or _agreed(options, store)):
+            return 1
+        deleted = store.delete(options.id, everything=options.everything, **_conditions(options))
+    result = {"collection": options.collection, "deleted": deleted}
+    report(options, result, f"{deleted} memories deleted")
+    return 0
+
+
+def _agreed(options: argparse.Namespace, store: RecallStore) -> bool:
+    """Whether the user agrees, who sees how many memories it is about."""
+    if not sys.stdin.isatty():
+        raise ValueError("delete asks before it deletes, and nobody can answer; pass --yes")
+    fitting = store.memories(**_conditions(options))
+    number = sum(1 for each in fitting if options.id is None or each.id in options.id)
+    complain(f"delete {number} of {store.count()} memories of {options.collection}? [y/N]")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _conditions(options: argparse.Namespace) -> dict[str, Any]:
+    between = (options.since, options.before)
+    return {
+        "scope": scope_of(options),
+        "time_range": None if between == (None, None) else between,
+        "filter": options.filter,
+        "memory_type": options.memory_type,
+    }
+
+
+def add_migrate(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `recall migrate`."""
+    parser.add_argument("source", metavar="FROM", help=PLACE)
+    parser.add_argument("target", metavar="TO", help=f"{PLACE}; a new folder is made")
+    parser.add_argument("--collection", default="memories", help="the one to copy (memories)")
+    parser.add_argument("--as", dest="name", help="its name there (the same)")
+
+
+def migrate(options: argparse.Namespace) -> int:
+    """Copy a collection from a folder to a server, or to Chroma Cloud.
+
+    The vectors are copied as well, so nothing is embedded again. A copy that was interrupted goes
+    on where it ended: run it again. A collection in Chroma Cloud that an older version made has no
+    words to search for; its copy has. "cloud" is Chroma Cloud, with the environment variables
+    CHROMA_TENANT, CHROMA_DATABASE and CHROMA_API_KEY. In Python it is store.copy_to(other).
+    """
+    name = options.name or options.collection
+    if (options.source, options.collection) == (options.target, name):
+        raise ValueError("this would copy a collection onto itself; name another one with --as")
+    with open_existing(options.source, options.collection, Fields(), searched=False) as source:
+        if source.embedding_model == UNKNOWN:
+            raise StoreError(
+                f"collection {options.collection!r} was not made by RecallStore. Copy it in "
+                "Python, with the model that made its vectors: RecallStore(..., fields=..., "
+                "embedding=...).copy_to(other)"
+            )
+        target, embedding = source_of(options.target, new=True), NoModel(source.embedding_model)
+        with RecallStore(target, name, embedding=embedding, create=True) as copy:
+            count = source.copy_to(copy, progress=True)
+            there = copy.count()
+    result = {"collection": name, "copied": count, "memories": there}
+    report(options, result, f"{count} memories copied to {options.target}, collection {name}")
+    return 0
+
+
+def add_path(parser: argparse.ArgumentParser) -> None:
+    """Add the path."""
+    parser.add_argument("path", metavar="PATH", help="a folder of Chroma, such as FILE.recall")
+
+
+def check(options: argparse.Namespace) -> int:
+    """Check all files of a Chroma path.
+
+    It reads Chroma's index and its database, and the row index of this library, and changes
+    nothing. Close the path everywhere first. The exit code is 0 if all is whole, and 1 if something
+    is damaged.
+    """
+    found = RecallStore.check(options.path)
+    _show_collections(options, found)
+    return 0 if all(each.whole for each in found) else 1
+
+
+def repair(options: argparse.Namespace) -> int:
+    """Repair a Chroma path whose index is damaged.
+
+    A process that was killed while Chroma saved an index can leave it torn. The texts are intact:
+    the index is built again from the vectors that are left, and from the texts where there are
+    none. Close the path everywhere first. A repair that is interrupted has lost nothing: run it
+    again.
+    """
+    try:
+        repaired = RecallStore.repair(options.path, progress=True)
+    except EmbeddingMismatchError as error:  # its texts must be embedded by another model
+        if error.made_by != Multilingual.model_name:
+            raise
+        repaired = RecallStore.repair(options.path, embedding=MULTILINGUAL, progress=True)
+    _show_collections(options, repaired)
+    return 0
+
+
+def _show_collections(options: argparse.Namespace, found: Sequence[Checked | Repaired]) -> None:
+    said = "\n".join(map(str, found)) or f"{options.path} holds no collection"
+    report(options, [asdict(each) for each in found], said)
