@@ -50,31 +50,18 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language's words and phrases.
-
-    Attributes:
-        code: Its name, such as "en".
-        common: The small words by which it is recognised.
-        words: The words of every class.
-        phrases: Its cues.
-        written_in_han: Whether it is recognised by its letters instead.
-        learned: The weights of its words; none, where no prompts in it were learned from.
-    """
+    """One language's words of every class, its cues, and the weights of its words."""
 
     code: str
-    common: frozenset[str]
+    common: frozenset[str]  # small words by which it is recognised
     words: Mapping[str, frozenset[str]]
     phrases: Phrases
-    written_in_han: bool
+    written_in_han: bool  # it is recognised by its letters instead
     learned: Learned
 
 
 def load_language(name: str, extra: Mapping[str, Sequence[str]]) -> Language:
     """A language by its code, or by the path of a TOML file of your own.
-
-    Args:
-        name: A code or a path, such as "de" or "my/it.toml".
-        extra: Further phrases for kinds of cues.
 
     Raises:
         ValueError: When there is no such language, or its file lacks a part.
@@ -113,15 +100,7 @@ def _language(file: Path, extra: tuple[tuple[str, tuple[str, ...]], ...]) -> Lan
 
 
 def likely(text: str, languages: Sequence[Language]) -> list[Language]:
-    """The languages that a text may be in; several where no word decides.
-
-    Examples:
-        >>> both = [load_language(code, {}) for code in ("en", "de")]
-        >>> [language.code for language in likely("Wo ist mein Auto?", both)]
-        ['de']
-        >>> [language.code for language in likely("Pizza!", both)]
-        ['en', 'de']
-    """
+    """The languages that a text may be in; several where no word decides."""
     han = bool(_HAN.search(text))
     same_letters = [one for one in languages if one.written_in_han == han]
     # A single letter decides nothing: "s" is in "when's" as in "s'il".

@@ -25,12 +25,7 @@ _LEAST, _MOST = -3.0, 4.0  # it adds no less and no more
 
 
 def classes_of(words: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The class of every entry; of the first class, where several have it.
-
-    Examples:
-        >>> classes_of({"affair": ["plumber", "to_do_list"], "person": ["plumber"]})
-        {'plumber': 'affair', 'to do list': 'affair'}
-    """
+    """The class of every entry; of the first class, where several have it."""
     return {
         " ".join(tokens_of(entry.replace("_", " ").lower())): name
         for name, entries in reversed(list(words.items()))
@@ -85,13 +80,7 @@ def _alone(sentence: Sentence, at: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The weights of one language.
-
-    Attributes:
-        classes: The class of a word.
-        bias: The sum of a message that has none of the features.
-        weights: The weight of each feature.
-    """
+    """The weights of one language; the bias is the sum of a message without any feature."""
 
     classes: Mapping[str, str]
     bias: float = 0.0

@@ -22,13 +22,7 @@ LEARNED = "learned"
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words that count, and their kind: one of `CUES`, or `LEARNED`.
-
-    Attributes:
-        kind: The kind.
-        words: The words.
-        strength: How often the weight of the kind counts.
-    """
+    """Words that count, their kind (of `CUES`, or `LEARNED`), and how often its weight counts."""
 
     kind: str
     words: str
@@ -40,13 +34,7 @@ Cues = tuple[Cue, ...]
 
 
 def read_cues(turns: Sequence[Turn], language: Language, people: frozenset[str]) -> list[Cues]:
-    """The cues in every sentence of the user's last message, in view of the turns before it.
-
-    Args:
-        turns: The conversation.
-        language: The language of the reading.
-        people: The names of the people with memories, in lower case.
-    """
+    """The cues in every sentence of the user's last message, in view of the turns before it."""
     for _ in range(_FOLLOWED):
         last = max((n for n, turn in enumerate(turns) if turn.role == USER), default=None)
         if last is None:
@@ -253,12 +241,7 @@ def _names_something(sentence: Sentence, end: int, language: Language) -> bool:
 
 
 def names_served(system_prompt: str) -> frozenset[str]:
-    """The names in the possessive in a system prompt: "You are John's assistant".
-
-    Examples:
-        >>> sorted(names_served("You are John's assistant. Use Acme's tone."))
-        ['acme', 'john']
-    """
+    """The names in the possessive in a system prompt: "You are John's assistant"."""
     tokens = tokens_of(system_prompt[:4_000])
     return frozenset(
         a.lower() for a, b in pairwise(tokens) if b == "s" and a[0].isupper() and len(a) > 1

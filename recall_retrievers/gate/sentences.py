@@ -25,13 +25,7 @@ _OPENING = re.compile(r"^[\s¿¡(\[*#>-]+")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence.
-
-    Attributes:
-        words: Its tokens as they stand, with boundaries at its ends and at its commas.
-        tokens: The same in lower case.
-        is_question: Whether it ends with a question mark.
-    """
+    """The words of a sentence, with boundaries at its ends and commas; the tokens in lower case."""
 
     words: tuple[str, ...]
     tokens: tuple[str, ...]

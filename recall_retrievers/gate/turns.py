@@ -52,9 +52,6 @@ class Turn:
 def read_turns(conversation: Conversation) -> list[Turn]:
     r"""The turns of a conversation, in order. Turns without a text are left out.
 
-    Raises:
-        TypeError: When the value has another form.
-
     Examples:
         >>> read_turns("User: Hi\nAssistant: Hello!\nUser: Where were we?")[-1]
         Turn(role='user', text='Where were we?')

@@ -37,12 +37,7 @@ _SEVERAL = "of several answers, the last one counts"
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T_co]):
-    """What a model answers.
-
-    Attributes:
-        value: The answer.
-        notes: What was odd about the reply, if the answer had to be saved; else empty.
-    """
+    """What a model answers; the notes say what was odd about a reply that had to be saved."""
 
     value: T_co
     notes: tuple[str, ...] = ()
@@ -55,17 +50,9 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
     reply that is a list counts as the value, without its name. Of a broken reply the entries count
     that are whole.
 
-    A value that the prompt contains, in an example or in a memory, is a quotation and no answer:
-    the model has repeated what it read, or obeyed it. Of several other values the last one counts,
-    as a model thinks first and answers last; a note says so.
-
-    Args:
-        reply: The model's reply.
-        name: The name.
-        prompt: The text that the model has read: the example and the memories.
-
-    Raises:
-        ReplyError: When the reply has no answer, or is longer than any honest one.
+    A value that the ``prompt`` contains, in an example or a memory, is a quotation and no answer: the
+    model has repeated what it read, or obeyed it. Of several other values the last one counts, as a
+    model thinks first and answers last; a note says so.
 
     Examples:
         >>> read_answer('{"name": "rank", "arguments": "{\\"scores\\": [1]}"}', "scores").value

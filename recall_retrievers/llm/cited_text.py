@@ -45,13 +45,6 @@ def read_sentences(reply: str, name: str) -> Answer[tuple[Claim, ...]]:
     notes, are remains of JSON, a sentence that was there before, what is longer than 500
     characters, and what comes after 20 sentences.
 
-    Args:
-        reply: The reply of the model.
-        name: The name of the list.
-
-    Raises:
-        ReplyError: When there is no sentence in it.
-
     Examples:
         >>> read_sentences('{"points": [{"text": "Tea at four.", "memories": [1]}]}', "points")
         Answer(value=(Claim(sentence='Tea at four.', numbers=(1,)),), notes=())
@@ -81,12 +74,6 @@ def finished_claims(text: str, name: str) -> list[Claim]:
     """The sentences that are complete, if the reply begins as it was asked for.
 
     A reply that begins with anything else, such as thoughts, has none before it ends.
-
-    Examples:
-        >>> finished_claims('{"said": [{"text": "Tea.", "memories": [1]}, {"text": "Ja', "said")
-        [Claim(sentence='Tea.', numbers=(1,))]
-        >>> finished_claims('<think>{"said": [{"text": "Tea.", "memories": [1]}', "said")
-        []
     """
     opening = re.match(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(name)}"\s*:\s*\[', text)
     entries, _ = whole_entries(text, opening.end(), _MOST) if opening else ([], False)

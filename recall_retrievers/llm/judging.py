@@ -44,13 +44,6 @@ def judge(
     All of them stay. A single memory is not judged: its place is certain. A memory in several
     windows has the mean of its scores. If no reply can be used, the order and the scores stand, and
     the trace says so.
-
-    Args:
-        recall: The question and the candidates.
-        stage: The name of the stage.
-        asked: The candidates, as the prompts show them, and the prompts.
-        share: The share of the model's score.
-        ranked: Whether the replies are rankings, best first; see `read_scores`.
     """
     if len(recall.memories) < 2:
         return recall

@@ -37,15 +37,7 @@ Json = Object | list[object]
 
 
 def objects_with(reply: str, name: str) -> list[Object]:
-    """Every object of a reply that has a name, even for null; a repeated object counts once.
-
-    Raises:
-        ReplyError: When the reply is longer than any honest one.
-
-    Examples:
-        >>> objects_with('It was {"time": {"start": "2024", "end": null}}', "start")
-        [{'start': '2024', 'end': None}]
-    """
+    """Every object of a reply that has a name, even for null; a repeated object counts once."""
     objects: list[Object] = []
     for value in json_values(without_thoughts(reply)):
         objects += [found for found in holders(value, name) if found not in objects]
@@ -54,9 +46,6 @@ def objects_with(reply: str, name: str) -> list[Object]:
 
 def without_thoughts(reply: str) -> str:
     """A reply without thoughts, which may begin in the prompt or be cut off.
-
-    Raises:
-        ReplyError: When the reply is longer than any honest one.
 
     Examples:
         >>> without_thoughts("<think>Perhaps March?</think> None.")
@@ -74,12 +63,7 @@ def without_thoughts(reply: str) -> str:
 
 
 def whole_number(value: object) -> int | None:
-    """The number of a memory, from 2, 2.0, "2", [2] or "Memory 2"; None for anything else.
-
-    Examples:
-        >>> [whole_number(value) for value in (2, 2.0, "[2]", [2], "Memory 2", "two", 2.5, True)]
-        [2, 2, 2, 2, 2, None, None, None]
-    """
+    """The number of a memory, from 2, 2.0, "2", [2] or "Memory 2"; None for anything else."""
     if isinstance(value, list) and len(value) == 1:
         [value] = value
     if isinstance(value, str):
@@ -90,12 +74,7 @@ def whole_number(value: object) -> int | None:
 
 
 def decimal_number(value: object) -> float | None:
-    """A finite number, or a text that is one, as a float; None for anything else.
-
-    Examples:
-        >>> [decimal_number(value) for value in (0.5, "0.5", "high", float("nan"), True, None)]
-        [0.5, 0.5, None, None, None, None]
-    """
+    """A finite number, or a text that is one, as a float; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -123,12 +102,7 @@ def json_values(text: str) -> Iterator[Json]:
 
 
 def unfolded(value: Any, deep: int = 8) -> Any:
-    """A value of JSON in which no text is JSON itself: models write an argument of a tool so.
-
-    Examples:
-        >>> unfolded({"scores": "[[1, 0.8]]", "why": "[sic]"})
-        {'scores': [[1, 0.8]], 'why': '[sic]'}
-    """
+    """A value of JSON in which no text is JSON itself: models write an argument of a tool so."""
     if isinstance(value, str) and deep and value.lstrip().startswith(("[", "{")):
         try:
             return unfolded(_DECODER.decode(value), deep - 1)
@@ -140,17 +114,7 @@ def unfolded(value: Any, deep: int = 8) -> Any:
 
 
 def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
-    """The entries of a JSON list as far as they are whole, and whether the list comes to its end.
-
-    Args:
-        text: The text.
-        at: The place behind the opening bracket.
-        most: How many entries are read.
-
-    Examples:
-        >>> whole_entries('[[1, 0.8], [2, 0.', 1, 9)
-        ([[1, 0.8]], False)
-    """
+    """The whole entries of a JSON list behind its bracket, and whether the list comes to its end."""
     entries: list[object] = []
     while len(entries) < most:
         at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # it may match nothing
@@ -165,13 +129,7 @@ def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
 
 
 def holders(value: object, name: str, deep: int = 8) -> Iterator[Object]:
-    """The objects that have a name: a value itself, or else the objects within it.
-
-    Args:
-        value: A value of JSON. A text in it that is JSON itself is looked into.
-        name: The name.
-        deep: Within how many objects and lists it is looked for.
-    """
+    """The objects that have a name: a value itself, or else the objects within it."""
     if deep == 0:
         return
     if isinstance(value, str):

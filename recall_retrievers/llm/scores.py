@@ -26,17 +26,8 @@ Scores = Answer[Mapping[int, float]]
 def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False) -> Scores:
     """The scores in a reply. Unknown numbers are left out; of two equal ones, the last counts.
 
-    They may still be on a scale of the model's own; see `on_one_scale`.
-
-    Args:
-        reply: The reply of the model.
-        count: The number of memories in the prompt.
-        shown: Their text in the prompt. Scores in this text are a quotation, and do not count.
-        ranked: Whether it is a ranking, best first. If that has numbers only, their places make the
-            scores.
-
-    Raises:
-        ReplyError: When it has no score for a memory from 1 to ``count``.
+    They may still be on a scale of the model's own; see `on_one_scale`. Scores in the text that was
+    ``shown`` are a quotation, and do not count. Of a ranking without scores, the places make them.
 
     Examples:
         >>> read_scores('{"scores": [[2, 0.8], [9, 1]]}', 2).value

@@ -41,15 +41,7 @@ def gate_prompt(message: str) -> Prompt:
 
 
 def read_verdict(reply: str) -> Answer[bool]:
-    """What a reply says.
-
-    Raises:
-        ReplyError: When it says neither yes nor no.
-
-    Examples:
-        >>> read_verdict('{"search": false}').value
-        False
-    """
+    """What a reply says."""
     answer = read_answer(reply, "search")
     if not isinstance(answer.value, bool):
         raise ReplyError(f'expected {{"search": true}} or false; got {reply[:80]!r}')

@@ -53,12 +53,6 @@ def second_opinions(
 
     A model that fails, or whose reply cannot be read, removes nothing; the note says so. The error
     of a function is raised.
-
-    Args:
-        check: The function or the model; None = nobody is asked.
-        outcomes: The outcome of each window.
-        shown: The windows.
-        to_model: Sets how a prompt is sent.
     """
     asked = [
         (place, each)

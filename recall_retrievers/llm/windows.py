@@ -29,13 +29,7 @@ _LONG_NUMBER = 999  # stands for the final number of a memory, which is not know
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The memories of one prompt.
-
-    Attributes:
-        memories: The memories, uncut; the prompt numbers them from 1.
-        text: Their text in the prompt.
-        first: The number of memories in the windows before this one.
-    """
+    """The memories of one prompt, which numbers them from 1; ``first`` stand in earlier windows."""
 
     memories: tuple[Candidate, ...]
     text: str
@@ -64,14 +58,6 @@ def windows(
     """Split memories into windows, in order. No memory is left out.
 
     A memory that is longer than a window has one of its own. It is cut there, with a mark.
-
-    Args:
-        memories: The memories, best first.
-        budget: The number of tokens of memories in a window.
-        count: Counts the tokens of a text. None = `token_counter`.
-        most: The number of memories in a window at most; None = as many as fit.
-        orders: In how many orders each window stands in the result. The further orders are the same
-            every time.
 
     Examples:
         >>> memories = [Candidate(content=name) for name in "abcd"]
@@ -122,11 +108,6 @@ def fit_budget(memories: Sequence[Candidate], budget: int, count: Counter) -> li
 
     The first memory always stays. If it is longer than the whole budget, it is cut, with a mark.
 
-    Args:
-        memories: The memories, best first.
-        budget: The number of tokens for their texts and conditions of use.
-        count: Counts the tokens of a text.
-
     Examples:
         >>> texts = ("Tea.", "A long story.", "Jam.")
         >>> memories = [Candidate(content=text, id=text[:1]) for text in texts]
@@ -165,12 +146,7 @@ def _shortened(memory: Candidate, budget: int, count: Counter) -> Candidate:
 def read_replies(
     replies: Sequence[tuple[Window, str | Exception]], read: Callable[[str, Window], T]
 ) -> list[T | Exception]:
-    """The outcome of each reply, or its error. A bad reply does not affect the others.
-
-    Args:
-        replies: The windows that were sent, each with its reply, or the error in its place.
-        read: Reads a reply about a window.
-    """
+    """The outcome of each reply, or its error. A bad reply does not affect the others."""
     outcomes: list[T | Exception] = []
     for window, reply in replies:
         try:

@@ -109,15 +109,7 @@ class BuildQuery(ModelStage):
 
 
 def read_query(reply: str, shown: str = "") -> Answer[str]:
-    """The query in a reply; one that the messages show is a quotation.
-
-    Raises:
-        ReplyError: When there is none, or one that cannot be searched for.
-
-    Examples:
-        >>> read_query('{"query": "upload fails with PermissionError"}').value
-        'upload fails with PermissionError'
-    """
+    """The query in a reply; one that the messages show is a quotation."""
     answer = read_answer(reply, "query", shown)
     line = one_line(answer.value) if isinstance(answer.value, str) else ""
     if not any(letter.isalnum() for letter in line) or len(line) > _LONGEST:

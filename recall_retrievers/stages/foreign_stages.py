@@ -121,11 +121,7 @@ class StockStage(Stage):
 
 
 def as_stage(value: object) -> Stage:
-    """Wrap a function in a stage; a stage stays as it is.
-
-    Raises:
-        ValueError: When the value is neither.
-    """
+    """Wrap a function in a stage; a stage stays as it is."""
     if isinstance(value, Stage):
         return value
     if isinstance(value, type) and issubclass(value, Stage):
@@ -141,12 +137,7 @@ def as_stage(value: object) -> Stage:
 
 
 def with_stock(stages: object, kind: type) -> object:
-    """Wrap the framework's own pieces in a list of stages; any other value stays as it is.
-
-    Args:
-        stages: The value of the user.
-        kind: The base class of the framework's pieces; our stages have it too.
-    """
+    """Wrap the framework's own pieces in a list of stages; any other value stays as it is."""
     if not isinstance(stages, list | tuple):
         return stages
     return [

@@ -204,21 +204,7 @@ class FuseRerank(RankStage):
 
 @dataclass(slots=True)
 class _Columns:
-    """The relevance, the factors and the score of the candidates, each as a column.
-
-    Attributes:
-        pool: The candidates.
-        marks: Their first step of an earlier run; see `own_marks`.
-        before: Their relevance.
-        kind: The factor of their type, and of a short turn.
-        author: The factor of their author.
-        short: Whether they are short turns.
-        session: The factor of the rest of their session.
-        fused: Their score.
-        time: The factor and the notes of the time that the question names; empty = it names none.
-        order: The factor that puts them in the order that the question asks for; empty = none.
-        asked: That order.
-    """
+    """The relevance, the factors and the score of the candidates, each as a column."""
 
     pool: Pool
     marks: Sequence[Step | None]

@@ -70,12 +70,7 @@ def print_memories(memories: Sequence[Candidate], timezone: tzinfo | None) -> st
 
 
 def named_values(memory: Candidate) -> str:
-    """The metadata of a memory, on one line.
-
-    Examples:
-        >>> named_values(Candidate(content="Tea.", metadata={"topic": "drinks", "stars": 3}))
-        'topic: drinks, stars: 3'
-    """
+    """The metadata of a memory, on one line."""
     return one_line(", ".join(f"{key}: {value}" for key, value in memory.metadata.items()))
 
 

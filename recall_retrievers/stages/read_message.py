@@ -135,11 +135,7 @@ class ReadMessage(Stage):
 
 
 def _reading(source: object, key: str) -> Callable[[], Sequence[object]]:
-    """What reads the messages of a source; every framework has its own name for them.
-
-    Raises:
-        ValueError: When the source is of an unknown kind, or ``key`` is missing for a chat store.
-    """
+    """What reads the messages of a source; every framework has its own name for them."""
     by_key: Callable[[str], Sequence[object]] | None = getattr(source, "get_messages", None)
     whole: Callable[[], Sequence[object]] | None = getattr(source, "get_all", None)
     # First of all: some histories of LangChain have a `get_messages` too, which takes no key.

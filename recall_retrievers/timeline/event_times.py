@@ -24,13 +24,7 @@ def event_times(text: str, recorded_at: datetime) -> tuple[TimeRange, ...]:
     Words without two ends ("until Friday", "recently", "on Mondays") name no event. "Today" is left
     out too: the recorded time says it already. A question looks back, but a memory may look ahead:
     "on 12 May" or "Friday" counts for the coming day too, where that is nearer than the past one.
-
-    Args:
-        text: The text of the memory.
-        recorded_at: The moment of recording, in the time zone of the writer.
-
-    Returns:
-        The ranges in the order of the text, without repetitions, sixteen at most.
+    There are sixteen ranges at most, and none of them twice.
 
     Examples:
         >>> recorded_at = datetime.fromisoformat("2024-03-20T18:30:00+01:00")

@@ -8,13 +8,7 @@ from recall_retrievers.timeline.time_range import TimeRange
 
 
 def format_interval(time_range: TimeRange) -> str:
-    """Write the bounds as ``start/end``; an open bound is ``..``.
-
-    Examples:
-        >>> from datetime import UTC
-        >>> format_interval(TimeRange(datetime(2024, 3, 5, tzinfo=UTC), None, "day"))
-        '2024-03-05T00:00:00+00:00/..'
-    """
+    """Write the bounds as ``start/end``; an open bound is ``..``."""
     return "/".join(
         ".." if bound is None else bound.isoformat() for bound in (time_range.start, time_range.end)
     )
@@ -22,13 +16,6 @@ def format_interval(time_range: TimeRange) -> str:
 
 def parse_interval(text: str, zone: tzinfo | None = None) -> TimeRange:
     """The time range in a text of `format_interval`.
-
-    Args:
-        text: The text.
-        zone: The zone of times without one.
-
-    Raises:
-        ValueError: When the text is not two ISO 8601 times, or ``..``, with a slash between.
 
     Examples:
         >>> parse_interval("2024-03-05T00:00:00+00:00/..").describe()

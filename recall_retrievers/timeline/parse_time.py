@@ -59,10 +59,6 @@ def parse_time(
 def resolve_timezone(timezone: tzinfo | str | None) -> tzinfo:
     """Find a time zone: itself, by its IANA name, or the zone of this machine for None.
 
-    Raises:
-        TypeError: If it is neither a time zone, a name, nor None.
-        ValueError: If no time zone has that name.
-
     Examples:
         >>> resolve_timezone("Europe/Berlin")
         zoneinfo.ZoneInfo(key='Europe/Berlin')

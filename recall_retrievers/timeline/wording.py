@@ -6,14 +6,7 @@ from recall_retrievers.timeline.time_range import TimeRange
 
 
 def in_words(time_range: TimeRange) -> str:
-    """The words of the question, their reading, and their other readings.
-
-    Examples:
-        >>> from recall_retrievers.timeline import extract_time
-        >>> [found] = extract_time("What did I eat yesterday?", "2024-06-12T15:30:00Z")
-        >>> in_words(found)
-        '"yesterday" is understood as 2024-06-11 (Tuesday)'
-    """
+    """The words of the question, their reading, and their other readings."""
     words = f'"{time_range.text}"' if time_range.text else "the time asked about"
     others = dict.fromkeys(map(_meaning, time_range.alternatives))
     also = f"; also possible: {', or '.join(others)}" if others else ""

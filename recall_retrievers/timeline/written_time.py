@@ -83,12 +83,7 @@ def written_time(
 
 
 def calendar_day(value: float, timezone: tzinfo | None = None) -> datetime | None:
-    """The day that a number such as 20240305 names; None if it names none.
-
-    Examples:
-        >>> calendar_day(20241301) is None
-        True
-    """
+    """The day that a number such as 20240305 names; None if it names none."""
     if not isinstance(value, int) or isinstance(value, bool) or value not in _CALENDAR:
         return None
     try:
@@ -99,12 +94,7 @@ def calendar_day(value: float, timezone: tzinfo | None = None) -> datetime | Non
 
 
 def has_two_meanings(text: str) -> bool:
-    """Whether a text is a date whose day and month may be swapped, such as 05/03/2024.
-
-    Examples:
-        >>> [has_two_meanings(text) for text in ("05/03/2024", "25/03/2024", "2024-03-05")]
-        [True, False, False]
-    """
+    """Whether a text is a date whose day and month may be swapped, such as 05/03/2024."""
     readings = [written_time(text, day_first=first) for first in (None, True, False)]
     return readings[0] is None and None not in readings[1:]
 

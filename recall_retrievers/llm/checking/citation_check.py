@@ -29,14 +29,7 @@ Shown = Callable[..., Evidence]
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The outcome of a check.
-
-    Attributes:
-        citations: The sentences that passed, in order.
-        removed: The number of sentences that failed.
-        mended: The number of citations that were given to another memory.
-        spare: The number of citations that were left out, as they added nothing.
-    """
+    """The sentences that passed, and how many failed; citations that were mended or left out."""
 
     citations: tuple[Citation, ...]
     removed: int
@@ -61,12 +54,6 @@ def verify(
       whatever ``min_support`` is.
     - The words of a sentence in another language than its memories cannot be compared. It stays,
       if its figures, names in Latin letters and links are there, and counts as unchecked.
-
-    Args:
-        claims: The sentences of the model.
-        memories: The memories of its prompt, numbered from 1.
-        min_support: The share of a sentence's words, 0 to 1; with 0 a memory need only exist.
-        first: The number of memories in the prompts before this one, which is added to the numbers.
 
     Examples:
         >>> memories = [Candidate(content="The dentist moved to Elm Street.", id="a")]
@@ -103,12 +90,7 @@ def verify(
 
 
 def notes_on(outcomes: Sequence[Verified]) -> list[str]:
-    """What a reader should know about checked sentences, for the trace.
-
-    Examples:
-        >>> notes_on([Verified((), 1), Verified((), 1)])[0]
-        '2 sentence(s) left out that do not rest on what they cite'
-    """
+    """What a reader should know about checked sentences, for the trace."""
     counts = {
         "sentence(s) left out that do not rest on what they cite": sum(e.removed for e in outcomes),
         "citation(s) mended: another memory shares clearly more words": sum(

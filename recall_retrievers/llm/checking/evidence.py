@@ -143,17 +143,6 @@ def adds_a_clause(sentence: str, known: frozenset[str]) -> bool:
     A clause is a part between commas and conjunctions, or a stretch of unknown words. The limits
     were chosen with ``benchmarks.citations``: they refuse most invented clauses and keep 96 % of
     the light paraphrases.
-
-    Args:
-        sentence: The sentence.
-        known: The words of its sources, as `words` gives them.
-
-    Examples:
-        >>> known = frozenset({"ann", "bake", "bread"})
-        >>> adds_a_clause("Ann bakes bread.", known)
-        False
-        >>> adds_a_clause("Ann bakes bread and sells tickets.", known)
-        True
     """
     return _has_a_stretch(sentence, known) or any(
         _is_unknown(clause, known) for clause in _BETWEEN.split(sentence)

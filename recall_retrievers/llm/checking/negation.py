@@ -120,14 +120,7 @@ class Polarity:
 
 
 def polarity(sentence: str) -> Polarity:
-    """What a sentence affirms and what it denies.
-
-    Examples:
-        >>> sorted(polarity("Ann does not like tea, but cake.").denied)
-        ['like', 'tea']
-        >>> polarity("Not only tea!").denies, sorted(polarity("我不喜欢茶").denied)
-        (False, ['喜欢', '欢茶'])
-    """
+    """What a sentence affirms and what it denies."""
     found = [*_english(sentence), *_chinese(sentence)]
 
     def of(kind: str) -> frozenset[str]:

@@ -57,10 +57,7 @@ _ITEMS = re.compile(rf"{_RUN}(?:、{_RUN}){{0,20}}(?:、|和|与|及|以及){_RU
 def unknown_names(sentence: str, known: str, others: str = "") -> frozenset[str]:
     """The names of a sentence that a text does not have.
 
-    Args:
-        sentence: The sentence.
-        known: The text of the memories that it cites, and their authors.
-        others: What else was shown: a name in it is a name at the start of a sentence too.
+    A name in the ``others``, which were shown too, is a name at the start of a sentence as well.
 
     Examples:
         >>> unknown_names("Ann likes Rome and Italian food.", "Ann: I like Milan. In Italy I eat.")

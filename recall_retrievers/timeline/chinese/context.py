@@ -22,15 +22,7 @@ _COUNTING = frozenset({"NUM", "COUNT", "ABOUT", "YEAR", "SHORT_YEAR", "LATE_YEAR
 def is_word(
     text: str, at: int, word: str, kinds: Mapping[str, object], previous: Mapping[str, object]
 ) -> bool:
-    """Whether a known word is meant at this place.
-
-    Args:
-        text: The whole text.
-        at: Where the word begins.
-        word: The word.
-        kinds: Its names in patterns; empty for a word that only hides others.
-        previous: The kinds of the token right before it.
-    """
+    """Whether a known word is meant at this place, behind a token of the ``previous`` kinds."""
     following = text[at + len(word) : at + len(word) + 1]
     if following and following in NOT_BEFORE.get(word, ()):
         return False

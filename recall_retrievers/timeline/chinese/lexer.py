@@ -39,12 +39,7 @@ _MOST_STRETCHES = 1500  # to look at more closely; ten thousand characters of pr
 
 
 class Lexicon:
-    """The known words, ready for a search in a text.
-
-    Args:
-        patterns: The words of the patterns, which stand for themselves.
-        alone: Those of them that are a whole pattern.
-    """
+    """The known words, ready for a search in a text."""
 
     def __init__(self, patterns: Iterable[str], alone: Iterable[str]) -> None:
         self._words: dict[str, Kinds] = {word: dict(kinds) for word, kinds in WORDS.items()}
@@ -76,9 +71,6 @@ class Lexicon:
         """Cut a text into groups of tokens that may name a time, and drop the rest.
 
         Of a text with very much to read, only the beginning and the end are read.
-
-        Args:
-            text: The question, in simplified or traditional script.
         """
         text = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), text.translate(SIMPLIFIED))
         for start, end in self._worthwhile(text):

@@ -23,20 +23,14 @@ Meaning = Callable[[Now, Reading], Reading | None]
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """What a language says around a time.
+    """What a language says around a time."""
 
-    Attributes:
-        openings: What a clause begins with, up to its time, and how it changes the time.
-        closings: The same for a clause after the time, by how the time and the clause begin and
-            end: 自从三月搬家以来.
-        mention: The words before a date that only says when something was mentioned.
-        mentioned: The words between such a date and a time that counts from it.
-    """
-
-    openings: tuple[tuple[re.Pattern[str], Meaning], ...]
-    closings: tuple[tuple[re.Pattern[str], re.Pattern[str], Meaning], ...]
-    mention: re.Pattern[str]
-    mentioned: re.Pattern[str]
+    openings: tuple[tuple[re.Pattern[str], Meaning], ...]  # up to the time
+    closings: tuple[
+        tuple[re.Pattern[str], re.Pattern[str], Meaning], ...
+    ]  # around it: 自从三月搬家以来
+    mention: re.Pattern[str]  # before a date that only says when something was mentioned
+    mentioned: re.Pattern[str]  # between such a date and a time that counts from it
 
     def apply(
         self, text: str, now: Now, read: Callable[[str, Now], list[Expression]]

@@ -36,14 +36,7 @@ _LINKS = frozenset({"and", "or", "&", ",", "和", "与", "、"})
 
 @dataclass(slots=True)
 class Token:
-    """A word of the question.
-
-    Attributes:
-        text: The word in lower case.
-        start: Where it begins in the question.
-        end: Where it ends.
-        kinds: Its names in patterns, and the value for the function under each name.
-    """
+    """A word of the question: its place, and the value for a rule under each of its kinds."""
 
     text: str
     start: int
@@ -58,15 +51,9 @@ class _Node:
 
 
 class Grammar:
-    """A table of patterns, ready to be applied.
+    """Tables of patterns, ready to be applied; no two rules have one pattern.
 
-    Args:
-        tables: Patterns and their functions; a pattern may stand in one table only.
-        backwards: Whether to begin at the end of the sentence, so that "last month" is read
-            before "the end of ...".
-
-    Raises:
-        ValueError: If two rules have the same pattern.
+    It may begin at the end of the sentence, so that "last month" is read before "the end of ...".
     """
 
     def __init__(self, *tables: Table, backwards: bool = True) -> None:

@@ -23,11 +23,7 @@ _MOST = 2000  # characters at either end of a text; a question has fewer
 
 
 class Lexicon:
-    """The known words, ready for a search in a text.
-
-    Args:
-        patterns: The words of the patterns, which stand for themselves.
-    """
+    """The known words, ready for a search in a text."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self._words: dict[str, Kinds] = {word: dict(kinds) for word, kinds in WORDS.items()}
@@ -40,11 +36,7 @@ class Lexicon:
         self._lengths = {first: sorted(group, reverse=True) for first, group in lengths.items()}
 
     def tokenize(self, text: str) -> Iterator[list[Token]]:
-        """Cut a text into groups of tokens that may name a time, and drop the rest.
-
-        Args:
-            text: The question.
-        """
+        """Cut a text into groups of tokens that may name a time, and drop the rest."""
         text = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), text.translate(_NARROW))
         if len(text) <= 2 * _MOST:
             yield from _outermost(list(self._groups(text, range(len(text)))))

@@ -15,29 +15,16 @@ _FIRST_MORNING_HOUR = 7  # "at 4" means the afternoon, "at 8" the morning
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time of day.
+    """A time of day."""
 
-    Attributes:
-        minutes: Since midnight.
-        sure: Whether the half of the day is known.
-        exact: Whether it has minutes, and not only an hour.
-        named: Whether am or pm is written behind it.
-    """
-
-    minutes: int
-    sure: bool
-    exact: bool
-    named: bool = False
+    minutes: int  # since midnight
+    sure: bool  # the half of the day is known
+    exact: bool  # it has minutes, and not only an hour
+    named: bool = False  # am or pm is written behind it
 
 
 def clock(hour: int, minute: int = 0, noon: int | None = None) -> Clock | None:
-    """A time of day from its numbers.
-
-    Args:
-        hour: 0 to 24; with `noon`, 1 to 12.
-        minute: 0 to 59.
-        noon: 0 for am, 12 for pm, None = unknown.
-    """
+    """A time of day from its numbers; ``noon`` is 0 for am and 12 for pm."""
     if not 0 <= minute < 60 or not 0 <= hour <= 24:
         return None
     exact = minute > 0
@@ -51,14 +38,7 @@ def clock(hour: int, minute: int = 0, noon: int | None = None) -> Clock | None:
 def in_figures(
     hour: int, minute: int, second: int | None = None, *, noon: int | None = None
 ) -> Clock | None:
-    """A time of day in figures: 6:00 may be in the evening, 06:00 and 6:00:00 are as they stand.
-
-    Args:
-        hour: 0 to 24; with `noon`, 1 to 12.
-        minute: 0 to 59.
-        second: Any, where the figures have one or begin with a zero; see `numeric_kinds`.
-        noon: 0 for am, 12 for pm, None = unknown.
-    """
+    """A time of day in figures: 6:00 may be in the evening, 06:00 and 6:00:00 are as they stand."""
     time = clock(hour, minute, noon)
     return replace(time, sure=time.sure or second is not None) if time else None
 

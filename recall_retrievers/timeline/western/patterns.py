@@ -25,11 +25,7 @@ _HOW_MANY = re.compile(r"\bcombien\b|\bcu[aá]nt[ao]s?\b", re.IGNORECASE)
 
 
 class Western:
-    """The grammar with the words of one language.
-
-    Args:
-        vocabulary: The words.
-    """
+    """The grammar with the words of one language."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary

@@ -18,9 +18,6 @@ _ENGLISH = FOLLOWERS | words_of("say said tell told get got go went come came ag
 class Recogniser:
     """The languages that a text can be in, besides English.
 
-    Args:
-        languages: Their codes and grammars.
-
     Examples:
         >>> from recall_retrievers.timeline.western.german import GERMAN
         >>> code_of = Recogniser({"de": GERMAN}).code_of

@@ -17,12 +17,7 @@ _MOST_MONTHS = 12
 
 
 def date_names(year: int | None, month: int, day: int | None) -> Found:
-    """The names of a date: its parts, and day and month together.
-
-    Examples:
-        >>> [name for name, _ in date_names(2023, 3, 5)]
-        ['month 3', '2023', 'day 5', 'date 3-5']
-    """
+    """The names of a date: its parts, and day and month together."""
     yield f"month {month}", True
     if year is not None:
         yield str(year), True
@@ -73,12 +68,7 @@ def weekday(name: str) -> Found:
 
 
 def clock(text: str) -> Found:
-    """A time of day; without "am" or "pm" it is one of two.
-
-    Examples:
-        >>> list(clock("5 pm"))
-        [('clock 17:00', True), ('clock~ 5:00', False)]
-    """
+    """A time of day; without "am" or "pm" it is one of two."""
     found = _CLOCK.match(text.lower())
     if found is None:
         return

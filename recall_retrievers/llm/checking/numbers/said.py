@@ -91,24 +91,12 @@ _COUNTED_BY = tuple(_COUNTED.split())
 
 
 def is_number(word: str) -> bool:
-    """Whether a word or a pair of Chinese characters is a number, or a part of one.
-
-    Examples:
-        >>> is_number("15"), is_number("ten"), is_number("五分"), is_number("tea")
-        (True, True, True, False)
-    """
+    """Whether a word or a pair of Chinese characters is a number, or a part of one."""
     return word[0].isdigit() or word in _WORDS or not NUMERALS.isdisjoint(word)
 
 
 def measured(value: Fraction, behind: str, *, needed: bool) -> Found:
-    """A number with the unit that stands behind it, or bare.
-
-    Examples:
-        >>> list(measured(Fraction(2), " weeks", needed=True))
-        [('20160 minute', True)]
-        >>> list(measured(Fraction(2), " to 3 days", needed=True))
-        [('2880 minute', True)]
-    """
+    """A number with the unit that stands behind it, or bare."""
     found = [match["unit"].lower() for each in _BEHIND if (match := each.match(behind))]
     unit = next((UNITS[name] for name in found if name in UNITS), None)
     if unit is None or (unit[0] == "month" and 1900 <= value < 2100):  # 2023年 is no length

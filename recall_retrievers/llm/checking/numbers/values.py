@@ -66,24 +66,12 @@ _TOKEN = re.compile(
 
 
 def stated_numbers(text: str) -> frozenset[str]:
-    """The numbers that a sentence states. "One" and "first" say too little to count.
-
-    Examples:
-        >>> sorted(stated_numbers("Ten men paid 20.00 in March 2023."))
-        ['10', '20', '2023', 'month 3']
-        >>> sorted(stated_numbers("半个小时，蒸十五分钟")), stated_numbers("one day at first")
-        (['15 minute', '30 minute'], frozenset())
-    """
+    """The numbers that a sentence states. "One" and "first" say too little to count."""
     return frozenset(name for name, needed in _numbers(text) if needed)
 
 
 def known_numbers(text: str, recorded: date | None = None) -> frozenset[str]:
-    """The numbers that a memory supports; "a pair" is two.
-
-    Args:
-        text: The text of the memory.
-        recorded: The day of the memory, which counts as stated.
-    """
+    """The numbers that a memory supports, and those of its day; "a pair" is two."""
     names = {name for name, _ in _numbers(text)}
     if recorded is not None:
         names |= {name for name, _ in date_names(recorded.year, recorded.month, recorded.day)}
