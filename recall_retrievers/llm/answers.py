@@ -50,9 +50,9 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
     reply that is a list counts as the value, without its name. Of a broken reply the entries count
     that are whole.
 
-    A value that the ``prompt`` contains, in an example or a memory, is a quotation and no answer: the
-    model has repeated what it read, or obeyed it. Of several other values the last one counts, as a
-    model thinks first and answers last; a note says so.
+    A value that the ``prompt`` contains is a quotation and no answer: the model has repeated what
+    it read, or obeyed it. Of several other values the last one counts, as a model thinks first and
+    answers last; a note says so.
 
     Examples:
         >>> read_answer('{"name": "rank", "arguments": "{\\"scores\\": [1]}"}', "scores").value

@@ -9,20 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pydantic import Field
+
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.citation import identity
 from recall_retrievers.core.errors import ModelError
-from recall_retrievers.core.stage import Flow, Prompt, Recall
+from recall_retrievers.core.settings import Count, Share
+from recall_retrievers.core.stage import Flow, Recall, TopN
 from recall_retrievers.llm.answers import Answer
+from recall_retrievers.llm.model_stage import MemoriesStage
+from recall_retrievers.llm.prompts import reply_form
 from recall_retrievers.llm.scores import Scores, on_one_scale, read_scores
 from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
 from recall_retrievers.ranking.relevance import by_score, relevances, start
 
 NOT_JUDGED = "not judged"
 """The value of ``semantic`` in the trace of a memory that has no score by the model."""
-
-FOUND = "found"
-"""The note with the relevance of a memory before a model judged it."""
 
 SHARE = 0.3
 """The share of the model in the score; `benchmarks.weak_models` has the measurements."""
@@ -31,47 +33,52 @@ _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
 
 
-def judge(
-    recall: Recall,
-    stage: str,
-    asked: Sequence[tuple[Window, Prompt]],
-    share: float,
-    *,
-    ranked: bool = False,
-) -> Flow:
-    """Let a model judge the candidates, check its judgements, and sort.
+class JudgeStage(MemoriesStage):
+    """The base of the stages in which a model judges the candidates."""
 
-    All of them stay. A single memory is not judged: its place is certain. A memory in several
-    windows has the mean of its scores. If no reply can be used, the order and the scores stand, and
-    the trace says so.
-    """
-    if len(recall.memories) < 2:
-        return recall
-    try:
-        replies = yield [prompt for _, prompt in asked]
-    except ModelError as error:
-        return recall.fell_back(stage, error)
+    semantic_share: Share = SHARE
+    orders: int = Field(default=1, ge=1, le=3)
+    top_n: TopN = None
+    window: Count = 20
 
-    def read(reply: str, window: Window) -> Scores:
-        return read_scores(reply, len(window.memories), window.text, ranked=ranked)
+    def judged(self, recall: Recall, system: str, *, ranked: bool = False) -> Flow:
+        """Let the model judge the candidates, check its judgements, and sort.
 
-    shown = [window for window, _ in asked]
-    outcomes = on_one_scale(read_replies([*zip(shown, replies, strict=True)], read))
-    scores: dict[str, list[float]] = {}
-    notes: list[str] = []
-    for window, outcome in zip(shown, outcomes, strict=True):
-        if isinstance(outcome, Answer):
-            notes += outcome.notes
-            for number, score in outcome.value.items():
-                scores.setdefault(identity(window.memories[number - 1]), []).append(score)
-    if not scores:
-        return recall.fell_back(stage, failures(outcomes)[0])
-    sent = {identity(memory) for window in shown for memory in window.memories}
-    if len(scores) < len(sent):
-        notes.append(f"{len(sent) - len(scores)} of {len(sent)} {NOT_JUDGED}")
-    means = {name: sum(each) / len(each) for name, each in scores.items()}
-    recall = replace(recall, memories=_mixed(recall.memories, means, share))
-    return some_failed(recall, stage, outcomes).fell_back(stage, *dict.fromkeys(notes))
+        All of them stay. A single memory is not judged: its place is certain. A memory in several
+        windows has the mean of its scores. If no reply can be used, the order and the scores stand,
+        and the trace says so.
+        """
+        if len(recall.memories) < 2:
+            return recall
+        shown = self.windows(recall.memories, self.window, self.orders)
+        name, stage = "ranking" if ranked else "scores", self.stage_name
+        try:
+            replies = yield [
+                self.about(recall.query, each, system, reply_form(len(each.memories), scores=name))
+                for each in shown
+            ]
+        except ModelError as error:
+            return recall.fell_back(stage, error)
+
+        def read(reply: str, window: Window) -> Scores:
+            return read_scores(reply, len(window.memories), window.text, ranked=ranked)
+
+        outcomes = on_one_scale(read_replies([*zip(shown, replies, strict=True)], read))
+        scores: dict[str, list[float]] = {}
+        notes: list[str] = []
+        for window, outcome in zip(shown, outcomes, strict=True):
+            if isinstance(outcome, Answer):
+                notes += outcome.notes
+                for number, score in outcome.value.items():
+                    scores.setdefault(identity(window.memories[number - 1]), []).append(score)
+        if not scores:
+            return recall.fell_back(stage, failures(outcomes)[0])
+        sent = {*map(identity, recall.memories)}
+        if len(scores) < len(sent):
+            notes.append(f"{len(sent) - len(scores)} of {len(sent)} {NOT_JUDGED}")
+        means = {name: sum(each) / len(each) for name, each in scores.items()}
+        recall = replace(recall, memories=_mixed(recall.memories, means, self.semantic_share))
+        return some_failed(recall, stage, outcomes).fell_back(stage, *dict.fromkeys(notes))
 
 
 def _mixed(
@@ -98,7 +105,7 @@ def _with_share(
 ) -> Candidate:
     value = unknown if judgement is None else judgement
     about = NOT_JUDGED if judgement is None else "by the model"
-    notes = {"semantic": NOT_JUDGED if judgement is None else judgement, FOUND: relevance}
+    notes = {"semantic": NOT_JUDGED if judgement is None else judgement, "found": relevance}
     if share == 1:
         return memory.after(value, Step(_MODEL, "set", value, value, about=about, notes=notes))
     rest = (1 - share) * relevance

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from string import Template
 from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field, field_validator
 
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
 from recall_retrievers.core.settings import Seconds
 from recall_retrievers.core.stage import Prompt, Stage
+from recall_retrievers.llm.prompts import USER
+from recall_retrievers.llm.windows import Window, windows
 from recall_retrievers.text.tokens import Counter
 
 SystemPrompt = Annotated[str | None, Field(min_length=1)]
 """The instructions for the model, in place of the stage's own."""
-
-TokenBudget = Annotated[int, Field(ge=100, le=10_000_000)]
-"""How many tokens of memories go into one prompt."""
-
-TokenCounter = Annotated[Counter | None, Field(exclude=True, repr=False)]
-"""What counts the tokens of a text; None = `token_counter`."""
 
 
 class ModelStage(Stage):
@@ -73,14 +71,7 @@ class ModelStage(Stage):
         return prompt
 
     def prompt(self, system: str, user: str, form: type[BaseModel], **material: str) -> Prompt:
-        """A prompt in the form of this stage.
-
-        Args:
-            system: The instructions.
-            user: The template of the material, with placeholders.
-            form: The form of a reply.
-            **material: The text for each placeholder.
-        """
+        """A prompt for this stage's model, with the material in place of the placeholders."""
         text = Template(user).substitute(material)
         return self.to_model(Prompt(system, text, form=form))
 
@@ -95,5 +86,28 @@ class ModelStage(Stage):
         )
 
 
-def _signs(names: Sequence[str]) -> str:
+class MemoriesStage(ModelStage):
+    """The base of the stages that show a model the memories."""
+
+    own_user_prompt: ClassVar[Template] = USER
+
+    token_budget: int = Field(default=4000, ge=100, le=10_000_000)
+    token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
+
+    def windows(
+        self, memories: Sequence[Candidate], most: int | None = None, orders: int = 1
+    ) -> list[Window]:
+        """The memories in windows that fit into a prompt; see `windows`."""
+        budget, count = self.token_budget, self.token_counter
+        return windows(memories, budget=budget, count=count, most=most, orders=orders)
+
+    def about(self, query: Query, window: Window, system: str, form: type[BaseModel]) -> Prompt:
+        """The prompt about a question and the memories of a window."""
+        user = self.user_prompt or self.own_user_prompt.template
+        return self.prompt(self.system_prompt or system, user, form, **window.material(query))
+
+
+def _signs(names: Iterable[str]) -> str:
     return ", ".join(f"${name}" for name in names)

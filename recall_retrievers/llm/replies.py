@@ -114,7 +114,7 @@ def unfolded(value: Any, deep: int = 8) -> Any:
 
 
 def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
-    """The whole entries of a JSON list behind its bracket, and whether the list comes to its end."""
+    """The whole entries of a JSON list, from behind its bracket, and whether the list ends."""
     entries: list[object] = []
     while len(entries) < most:
         at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # it may match nothing

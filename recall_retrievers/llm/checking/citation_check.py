@@ -15,8 +15,8 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Citation, Claim
 from recall_retrievers.llm.checking.evidence import Evidence, adds_a_clause, contradicts, live_parts
 from recall_retrievers.llm.checking.negation import same_language
-from recall_retrievers.llm.checking.numbers.said import is_number
-from recall_retrievers.llm.checking.numbers.values import stated_numbers, unknown_numbers
+from recall_retrievers.llm.checking.number_words import is_number
+from recall_retrievers.llm.checking.numbers import stated_numbers, unknown_numbers
 from recall_retrievers.llm.checking.proper_names import unknown_names
 from recall_retrievers.text.words import words
 

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.llm.checking.negation import Polarity, may_deny, polarity
-from recall_retrievers.llm.checking.numbers.values import known_numbers
+from recall_retrievers.llm.checking.numbers import known_numbers
 from recall_retrievers.llm.fencing import body, harmless, visible
 from recall_retrievers.text.words import CJK, words
 from recall_retrievers.timeline.calendar_names import month_name, weekday_name

@@ -1,23 +1,30 @@
-"""A second opinion about checked sentences: a function of yours, or a chat model."""
+"""The sentences that a model writes about memories, checked and given to a second opinion.
+
+A second opinion is a function of the user, or a chat model.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import ModelError, ReplyError, described
+from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import Answers, Prompt, Request, Requests, Work
+from recall_retrievers.core.settings import Share
 from recall_retrievers.llm.answers import read_answer
-from recall_retrievers.llm.checking.citation_check import Verified
+from recall_retrievers.llm.checking.citation_check import Verified, notes_on, verify
+from recall_retrievers.llm.cited_text import read_sentences
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
+from recall_retrievers.llm.model_stage import MemoriesStage
 from recall_retrievers.llm.replies import whole_number
-from recall_retrievers.llm.windows import Window
+from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
 
 Support = Callable[[str, Sequence[str]], bool]
 """Whether memories say what a sentence says: called with the sentence and their texts."""
@@ -40,15 +47,64 @@ def _function_or_model(check: object) -> object:
 Check = Annotated[object, AfterValidator(_function_or_model), Field(exclude=True, repr=False)]
 """A function as `Support`, or the framework's model; None = no second opinion."""
 
-Opinions = Generator[Requests, Answers, tuple[list[Verified | Exception], str]]
+Checked = Verified | Exception
+"""The outcome of a window."""
 
 
-def second_opinions(
+class CitingStage(MemoriesStage):
+    """The base of the stages in which a model writes sentences that cite memories."""
+
+    writes_text: ClassVar[bool] = True
+    listed_as: ClassVar[str]
+    """The name of the list of sentences in a reply."""
+
+    min_support: Share = 0.4
+    check: Check = None
+
+    def written(
+        self, recall: Recall, shown: Sequence[Window], prompts: Sequence[Prompt]
+    ) -> Generator[Requests, Answers, tuple[Recall, list[Checked]]]:
+        """Ask for the sentences, and check them. The recall says what was odd about the replies.
+
+        Raises:
+            ModelError: When the model fails.
+            ReplyError: When no sentence of any window holds.
+        """
+        replies = yield prompts
+        notes: list[str] = []
+        answered = [*zip(shown, replies, strict=True)]
+        outcomes = read_replies(answered, partial(self._read, notes))
+        outcomes, note = yield from _second_opinions(self.check, outcomes, shown, self.to_model)
+        errors = failures(outcomes)
+        if len(errors) == len(outcomes):
+            raise errors[0]
+        verified = [each for each in outcomes if isinstance(each, Verified)]
+        recall = some_failed(recall, self.stage_name, outcomes)
+        notes += [note] if note else []
+        recall = recall.fell_back(self.stage_name, *dict.fromkeys(notes), *notes_on(verified))
+        return recall, outcomes
+
+    def _read(self, notes: list[str], reply: str, window: Window) -> Verified:
+        text = read_sentences(reply, self.listed_as)
+        verified = verify(text.value, window.memories, self.min_support, window.first)
+        if (text.value and not verified.citations) or self.refuses(verified):
+            raise ReplyError(
+                f"{verified.removed} of {len(text.value)} sentences do not rest on what they cite"
+            )
+        notes += text.notes
+        return verified
+
+    def refuses(self, _: Verified) -> bool:
+        """Whether the sentences of a window are of no use, though some hold."""
+        return False
+
+
+def _second_opinions(
     check: object,
-    outcomes: Sequence[Verified | Exception],
+    outcomes: Sequence[Checked],
     shown: Sequence[Window],
     to_model: Callable[[Prompt], Prompt],
-) -> Opinions:
+) -> Generator[Requests, Answers, tuple[list[Checked], str]]:
     """Ask about every sentence that passed, and remove those that are not supported.
 
     A model that fails, or whose reply cannot be read, removes nothing; the note says so. The error

@@ -10,24 +10,22 @@ from collections.abc import Callable
 from datetime import date
 from fractions import Fraction
 
-from recall_retrievers.llm.checking.numbers.dates import (
-    clock,
-    date_names,
-    in_english,
-    in_figures,
-    in_han,
-    weekday,
-)
-from recall_retrievers.llm.checking.numbers.said import (
+from recall_retrievers.llm.checking.number_words import (
     HAN,
     IN_WORDS,
     SCALES,
     UNITS,
     Found,
+    clock,
+    date_names,
     in_chinese,
+    in_english,
+    in_figures,
+    in_han,
     in_words,
     meant,
     measured,
+    weekday,
 )
 
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yuan"}
