@@ -17,7 +17,7 @@ from recall_retrievers.timeline.time_range import Grain
 
 
 def _amount(_: Now, count: int, unit: Grain) -> Duration | None:
-    return Duration(((count, unit),)) if count < 1000 else None  # 2015年 is no amount
+    return Duration.of(count, unit) if count < 1000 else None  # 2015年 is no amount
 
 
 def _about(low: int, high: int, unit: Grain) -> Duration:
@@ -60,7 +60,7 @@ AMOUNTS: Table = {
     "NUM|COUNT 个? UNIT": _amount,
     "COUNT 日": lambda now, count: _amount(now, count, "day"),
     "COUNT 月": lambda now, count: _amount(now, count, "month"),
-    "NUM|COUNT 刻钟": lambda _, count: Duration(((15 * count, "minute"),)),
+    "NUM|COUNT 刻钟": lambda _, count: Duration.of(15 * count, "minute"),
     "NUM|COUNT 个? 多|余|来|几 个? UNIT": _and_more,
     "NUM|COUNT 个? 多|余|来|几 月": lambda now, count: _and_more(now, count, "month"),
     "NUM|COUNT 个? UNIT 多": _one_more,
@@ -82,19 +82,9 @@ AMOUNTS: Table = {
 # --- Hours ---------------------------------------------------------------------------------------
 
 
-def _clock(_: Now, hour: int, minute: int = 0) -> dict[str, object] | None:
-    time = clock.clock(hour, minute)
-    return {"CLOCK": time} if time else None
-
-
-def _in_figures(_: Now, time: tuple[int, ...]) -> dict[str, object] | None:
-    found = clock.in_figures(*time)
-    return {"CLOCK": found} if found else None
-
-
-def _to(now: Now, minute: int, hour: int) -> dict[str, object] | None:
+def _to(_: Now, minute: int, hour: int) -> dict[str, object] | None:
     """差五分三点: five to three."""
-    return _clock(now, hour - 1, 60 - minute) if 0 < minute < 60 <= 60 * hour else None
+    return clock.named(hour - 1, 60 - minute) if 0 < minute < 60 <= 60 * hour else None
 
 
 def _in_part(_: Now, ends: tuple[int, int], time: clock.Clock) -> dict[str, object] | None:
@@ -112,13 +102,13 @@ def _in_part(_: Now, ends: tuple[int, int], time: clock.Clock) -> dict[str, obje
 
 
 CLOCKS: Table = {
-    "NUM|COUNT 点|时 钟|整?": _clock,
-    "NUM|COUNT 点 零? NUM 分?": _clock,
-    "NUM|COUNT 时 NUM 分?": _clock,
-    "NUM|COUNT 点 半": lambda now, hour: _clock(now, hour, 30),
-    "NUM|COUNT 点 NUM 刻": lambda now, hour, count: _clock(now, hour, 15 * count),
+    "NUM|COUNT 点|时 钟|整?": clock.hour,
+    "NUM|COUNT 点 零? NUM 分?": lambda _, *time: clock.named(*time),
+    "NUM|COUNT 时 NUM 分?": lambda _, *time: clock.named(*time),
+    "NUM|COUNT 点 半": lambda _, hour: clock.named(hour, 30),
+    "NUM|COUNT 点 NUM 刻": lambda _, hour, count: clock.named(hour, 15 * count),
     "差 NUM|COUNT 分 NUM|COUNT 点": _to,
-    "HM": _in_figures,
+    "HM": clock.figures,
     "PART 的? CLOCK": _in_part,
     "CLOCK 到|至|- CLOCK": clock.between,
 }

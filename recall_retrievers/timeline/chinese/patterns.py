@@ -14,12 +14,12 @@ from recall_retrievers.timeline.chinese.amounts import AMOUNTS, CLOCKS
 from recall_retrievers.timeline.chinese.clauses import CLAUSES, part_of_today
 from recall_retrievers.timeline.chinese.dates import DATES, LUNAR
 from recall_retrievers.timeline.chinese.holidays import HOLIDAYS
-from recall_retrievers.timeline.chinese.lexer import Lexicon
+from recall_retrievers.timeline.chinese.lexer import Tokenizer
 from recall_retrievers.timeline.chinese.phrases import PARTS, PHRASES
 from recall_retrievers.timeline.chinese.ranges import EVERY, LEADS, RANGES, VAGUE
 from recall_retrievers.timeline.chinese.relative import RELATIVE
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Token, readings, settle
+from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Token, read_all
 from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading
 from recall_retrievers.timeline.meanings import ranges
 
@@ -32,15 +32,7 @@ def read(text: str, now: Now) -> list[Expression]:
 
 
 def _read(text: str, now: Now) -> list[Expression]:
-    expressions: list[Expression] = []
-    for tokens in _LEXICON.tokenize(text):
-        for grammar in _GRAMMARS:
-            grammar.rewrite(tokens, now)
-        _share_units(tokens, now)
-        settle(tokens, now)
-        _LEADS.rewrite(tokens, now)
-        expressions += readings(tokens)
-    return expressions
+    return read_all(_TOKENIZER.tokenize(text), now, _GRAMMARS, _LEADS, _share_units)
 
 
 def _share_units(tokens: list[Token], now: Now) -> None:
@@ -76,7 +68,7 @@ _GRAMMARS = (
     Grammar(EVERY, RANGES, backwards=False),
 )
 _LEADS = Grammar(LEADS)
-_LEXICON = Lexicon(
+_TOKENIZER = Tokenizer(
     {word for grammar in (*_GRAMMARS, _LEADS) for word in grammar.words} | _LINKS,
     {word for pattern in (*VAGUE, *HOLIDAYS) if " " not in pattern for word in pattern.split("|")},
 )

@@ -13,7 +13,7 @@ from recall_retrievers.timeline.chinese.dates import year_of
 from recall_retrievers.timeline.chinese.relative import just_before, past
 from recall_retrievers.timeline.engine.grammar import Rule, Table
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
-from recall_retrievers.timeline.meanings import combine, cycles, present, subdivide
+from recall_retrievers.timeline.meanings import combine, cycles, subdivide
 from recall_retrievers.timeline.time_range import Grain
 
 
@@ -27,7 +27,7 @@ def _adjacent(now: Now, when: When, sign: int, amount: Duration) -> When | None:
 def _adjacent_day(now: Now, when: When, sign: int) -> When | None:
     if when.grain != "day":
         return None
-    return subdivide.amount_away(now, Duration(((1, "day"),)), when, sign)
+    return subdivide.amount_away(now, Duration.of(1, "day"), when, sign)
 
 
 def _third_of(now: Now, when: When, which: int) -> When | None:
@@ -58,7 +58,7 @@ def _part(grain: Grain, cut: Callable[[Now, int, When], When | None]) -> Rule:
 
 def _today_of(now: Now, when: When, _: None) -> Reading | None:
     """去年的今天, 三年前的今天."""
-    return present.same_day(now, when) if isinstance(when, Reading) else None
+    return subdivide.same_day(now, when) if isinstance(when, Reading) else None
 
 
 def _weekend_of(now: Now, when: Reading, _: None) -> When | None:
@@ -68,7 +68,7 @@ def _weekend_of(now: Now, when: Reading, _: None) -> When | None:
 
 def _around_now_of(now: Now, when: When) -> Reading | None:
     """去年这个时候."""
-    return present.same_time(now, when) if isinstance(when, Reading) else None
+    return subdivide.same_time(now, when) if isinstance(when, Reading) else None
 
 
 def _with_part(now: Now, when: When, ends: tuple[int, int]) -> When | None:

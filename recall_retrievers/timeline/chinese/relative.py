@@ -20,7 +20,7 @@ def past(now: Now, amount: Duration) -> Reading | None:
     _, high = amount.spread
     if high:  # 最近十几天 reaches as far as it may
         ((count, name),) = amount.parts
-        amount = Duration(((count + high, name),))
+        amount = Duration.of(count + high, name)
     reading = relative.rolling(now, amount)
     if reading is None or amount.unit in FINER_THAN_DAY:
         return reading
@@ -81,13 +81,13 @@ def _within(now: Now, amount: Duration) -> Reading | None:
 
 def _days(rule: Rule) -> Rule:
     """三日前, where 日 counts days."""
-    return lambda now, count: rule(now, Duration(((count, "day"),)))
+    return lambda now, count: rule(now, Duration.of(count, "day"))
 
 
 def _before_month(now: Now, number: int) -> Reading | None:
     """三月前 is before March; or, leaving out 个, three months ago."""
     reading = ranges.before(now, cycles.month(now, number))
-    return reading and reading.or_else(relative.ago(now, Duration(((number, "month"),))))
+    return reading and reading.or_else(relative.ago(now, Duration.of(number, "month")))
 
 
 def _weekday_of(now: Now, offset: int, weekday: int) -> When | None:

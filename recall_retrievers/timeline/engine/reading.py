@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from recall_retrievers.timeline.engine.calendar_math import midnight, shift, start_of, unit_ends
 from recall_retrievers.timeline.recurrence import Recurrence
@@ -170,9 +170,21 @@ class Cycle:
 When = Reading | Cycle
 
 
-def change(when: When, how: Callable[[Reading], Reading | None], grain: Grain) -> When | None:
-    """Change a reading, or every occurrence of a cycle."""
-    return when.then(how, grain) if isinstance(when, Cycle) else when.map(how)
+class Whole(NamedTuple):
+    """A reading with both ends."""
+
+    start: datetime
+    end: datetime
+    grain: Grain
+
+
+def change(when: When, how: Callable[[Whole], Reading | None], grain: Grain) -> When | None:
+    """Change a reading, or every occurrence of a cycle; one with an open end has no change."""
+
+    def closed(one: Reading) -> Reading | None:
+        return how(Whole(one.start, one.end, one.grain)) if one.start and one.end else None
+
+    return when.then(closed, grain) if isinstance(when, Cycle) else when.map(closed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +195,11 @@ class Duration:
     spread: tuple[int, int] = (0, 0)  # "a few days" is 3, less 1, plus 2
 
     KIND: ClassVar[str] = "DURATION"
+
+    @classmethod
+    def of(cls, count: int, unit: Grain) -> Duration:
+        """So many units."""
+        return cls(((count, unit),))
 
     @property
     def unit(self) -> Grain:

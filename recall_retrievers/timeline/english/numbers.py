@@ -67,7 +67,7 @@ NUMBERS: Table = {
 def _amount(_: Now, count: int, unit: Grain) -> Duration | None:
     if 1900 <= count < 2100:  # "Easter 2021 weekend"
         return None
-    return Duration(((count, unit),))
+    return Duration.of(count, unit)
 
 
 def _between_amounts(_: Now, low: int, amount: Duration | None) -> Duration | None:
@@ -119,38 +119,30 @@ AMOUNTS: Table = {
     "NUM fortnights": lambda now, count: _amount(now, 2 * count, "week"),
     "DURATION and|,? DURATION": _sum,
     "NUM last|past|previous UNITS": lambda now, count, unit: relative.rolling(
-        now, Duration(((count, unit),))
+        now, Duration.of(count, unit)
     ),
 }
 
 
-def _clock(hour: int, minute: int = 0, noon: int | None = None) -> Numbers | None:
-    time = clock.clock(hour, minute, noon)
-    return {"CLOCK": time} if time else None
-
-
-def _hm(_: Now, hour: tuple[int, ...], noon: int | None = None) -> Numbers | None:
-    time = clock.in_figures(*hour, noon=noon)
-    return {"CLOCK": time} if time else None
-
-
 def _to(_: Now, minutes: int, hour: int) -> Numbers | None:
-    return _clock((hour - 1) % 24, 60 - minutes) if 0 < minutes < 60 else None
+    return clock.named((hour - 1) % 24, 60 - minutes) if 0 < minutes < 60 else None
 
 
 HOURS: Table = {
-    "HOUR AMPM": lambda _, hour, noon: _clock(hour, 0, noon),
-    "HOUR a .? m .?": lambda _, hour: _clock(hour, 0, 0),
-    "HOUR p .? m .?": lambda _, hour: _clock(hour, 0, 12),
-    "HOUR o '|’ clock": lambda _, hour: _clock(hour),
-    "HM": _hm,
-    "HM|DOTTED AMPM": _hm,
-    "HM|DOTTED a .? m .?": lambda now, hour: _hm(now, hour, 0),
-    "HM|DOTTED p .? m .?": lambda now, hour: _hm(now, hour, 12),
-    "half past HOUR": lambda _, hour: _clock(hour, 30),
-    "quarter past HOUR": lambda _, hour: _clock(hour, 15),
+    "HOUR AMPM": clock.hour,
+    "HOUR a .? m .?": lambda now, hour: clock.hour(now, hour, 0),
+    "HOUR p .? m .?": lambda now, hour: clock.hour(now, hour, 12),
+    "HOUR o '|’ clock": clock.hour,
+    "HM": clock.figures,
+    "HM|DOTTED AMPM": clock.figures,
+    "HM|DOTTED a .? m .?": lambda now, hour: clock.figures(now, hour, 0),
+    "HM|DOTTED p .? m .?": lambda now, hour: clock.figures(now, hour, 12),
+    "half past HOUR": lambda _, hour: clock.named(hour, 30),
+    "quarter past HOUR": lambda _, hour: clock.named(hour, 15),
     "quarter to HOUR": lambda now, hour: _to(now, 15, hour),
-    "NUM to HOUR AMPM": lambda _, minutes, hour, noon: _clock((hour - 1) % 24, 60 - minutes, noon),
+    "NUM to HOUR AMPM": lambda _, minutes, hour, noon: clock.named(
+        (hour - 1) % 24, 60 - minutes, noon
+    ),
 }
 
 

@@ -18,8 +18,7 @@ from recall_retrievers.timeline.engine.grammar import (
     Expression,
     Grammar,
     Table,
-    readings,
-    settle,
+    read_all,
 )
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
 from recall_retrievers.timeline.english.clauses import CLAUSES
@@ -34,7 +33,6 @@ from recall_retrievers.timeline.meanings import (
     clock,
     combine,
     cycles,
-    present,
     ranges,
     subdivide,
 )
@@ -47,17 +45,7 @@ def read(text: str, now: Now) -> list[Expression]:
 
 
 def _read(text: str, now: Now) -> list[Expression]:
-    expressions: list[Expression] = []
-    for tokens in tokenize(text, _VOCABULARY):
-        for grammar in (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES):
-            grammar.rewrite(tokens, now)
-        settle(tokens, now)
-        _LEADS.rewrite(tokens, now)
-        expressions += readings(tokens)
-    return expressions
-
-
-# --- Words around a date -------------------------------------------------------------------------
+    return read_all(tokenize(text, _VOCABULARY), now, _GRAMMARS, _LEADS)
 
 
 def _present(now: Now, unit: Grain) -> dict[str, object] | None:
@@ -73,7 +61,7 @@ def _last_weekend_of(now: Now, holiday: Cycle) -> Reading | None:
 
 
 _FEW = 4  # "the last days of May"
-_ONE_WEEK = Duration(((1, "week"),))
+_ONE_WEEK = Duration.of(1, "week")
 _WHEN = "the? CYCLE|TIME|UNIT_NOW"
 
 PARTS: Table = {
@@ -90,10 +78,10 @@ PARTS: Table = {
     f"ORD half of|in? {_WHEN}": subdivide.half,
     f"ORD UNIT of|in {_WHEN}": subdivide.nth_unit,
     f"first|opening few? UNITS of|in {_WHEN}": lambda now, unit, when: subdivide.first_of(
-        now, Duration(((_FEW, unit),)), when
+        now, Duration.of(_FEW, unit), when
     ),
     f"last|final|closing few? UNITS of|in {_WHEN}": lambda now, unit, when: subdivide.first_of(
-        now, Duration(((_FEW, unit),)), when, -1
+        now, Duration.of(_FEW, unit), when, -1
     ),
     f"last|final UNIT of|in {_WHEN}": lambda now, unit, when: subdivide.nth_unit(
         now, -1, unit, when
@@ -106,14 +94,14 @@ PARTS: Table = {
     f"last|final DURATION of|in {_WHEN}": partial(subdivide.first_of, sign=-1),
     f"UNIT of|containing {_WHEN}": subdivide.unit_of,
     "CYCLE|TIME weekend": lambda now, when: subdivide.unit_of(now, "weekend", when),
-    "earlier|sooner in? TIME|UNIT_NOW": present.earlier,
-    "earlier|sooner in the CYCLE": present.earlier_today,
-    "TIME|UNIT_NOW so far": present.so_far,
-    "so far TIME": present.so_far,
-    "later in? TIME|UNIT_NOW": present.still_to_come,
-    "rest|remainder|remaining of TIME|UNIT_NOW": present.still_to_come,
-    "this|same time TIME": present.same_time,
-    "this|same day|date in? TIME": present.same_day,
+    "earlier|sooner in? TIME|UNIT_NOW": subdivide.earlier,
+    "earlier|sooner in the CYCLE": subdivide.earlier_today,
+    "TIME|UNIT_NOW so far": subdivide.so_far,
+    "so far TIME": subdivide.so_far,
+    "later in? TIME|UNIT_NOW": subdivide.still_to_come,
+    "rest|remainder|remaining of TIME|UNIT_NOW": subdivide.still_to_come,
+    "this|same time TIME": subdivide.same_time,
+    "this|same day|date in? TIME": subdivide.same_day,
 }
 
 _EVENT = "the|my|our|his|her|their|your ?word ?word? on|in|of|from"
@@ -133,7 +121,7 @@ ADJACENT: Table = {
     "eve of the? CYCLE|TIME": lambda now, when: adjacent.unit(now, "day", when, -1),
     "DURATION prior to CYCLE|TIME": partial(subdivide.amount_away, sign=-1),
     "UNIT starting|beginning|commencing on? the? CYCLE|TIME": lambda now, unit, when: (
-        adjacent.amount_from(now, Duration(((1, unit),)), when)
+        adjacent.amount_from(now, Duration.of(1, unit), when)
     ),
     "UNIT ending|ended|finishing on? the? CYCLE|TIME": adjacent.unit_up_to,
     "w / c|b the? CYCLE|TIME": lambda now, when: adjacent.amount_from(now, _ONE_WEEK, when),
@@ -231,11 +219,12 @@ LEADS: Table = {
 }
 
 
-_NUMBERS = Grammar(NUMBERS, HOURS, backwards=False)
-_AMOUNTS = Grammar(AMOUNTS)
-_DATES = Grammar(CLOCKS, DAYS, WORK, DATES, YEARS, HOLIDAYS, FEASTS, backwards=False)
-_PHRASES = Grammar(UNITS, PARTS, ADJACENT, CYCLES, RECURRING)
-_RANGES = Grammar(RANGES, backwards=False)
+_GRAMMARS = (
+    Grammar(NUMBERS, HOURS, backwards=False),
+    Grammar(AMOUNTS),
+    Grammar(CLOCKS, DAYS, WORK, DATES, YEARS, HOLIDAYS, FEASTS, backwards=False),
+    Grammar(UNITS, PARTS, ADJACENT, CYCLES, RECURRING),
+    Grammar(RANGES, backwards=False),
+)
 _LEADS = Grammar(LEADS)
-_GRAMMARS = (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES, _LEADS)
-_VOCABULARY = vocabulary(word for grammar in _GRAMMARS for word in grammar.words)
+_VOCABULARY = vocabulary(word for grammar in (*_GRAMMARS, _LEADS) for word in grammar.words)

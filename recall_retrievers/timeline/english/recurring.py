@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recall_retrievers.timeline.engine.grammar import Table
 from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading
-from recall_retrievers.timeline.meanings import combine, cycles, workdays
+from recall_retrievers.timeline.meanings import combine, cycles
 
 
 def _every_weekday(now: Now, *weekdays: int) -> Reading | None:
@@ -18,7 +18,7 @@ def _every_part(now: Now, weekday: int, ends: tuple[int, int]) -> Reading | None
 
 
 def _every_workday(now: Now, _: str, ends: tuple[int, int] | None = None) -> Reading | None:
-    every_day = combine.every(now, workdays.recurring(now))
+    every_day = combine.every(now, cycles.workdays(now))
     if every_day is None or ends is None:
         return every_day
     reading = combine.side_by_side(now, every_day, cycles.part_of_day(now, ends))
@@ -44,12 +44,12 @@ _DAY = "business|working|work day|days"
 _WEEK = "business|working|work week|wk"
 
 WORK: Table = {
-    f"my|our|this|current {_WEEK}": lambda now: workdays.week(now, 0),
-    f"last|previous|past {_WEEK}": lambda now: workdays.week(now, -1),
-    f"next|coming {_WEEK}": lambda now: workdays.week(now, 1),
-    f"last|past|previous NUM {_DAY}": workdays.rolling,
-    f"NUM last|past|previous {_DAY}": workdays.rolling,
-    f"NUM {_DAY} ago": workdays.ago,
-    "last|past|previous NUM WORKDAYS": lambda now, count, _: workdays.rolling(now, count),
-    "NUM WORKDAYS ago": lambda now, count, _: workdays.ago(now, count),
+    f"my|our|this|current {_WEEK}": lambda now: cycles.work_week(now, 0),
+    f"last|previous|past {_WEEK}": lambda now: cycles.work_week(now, -1),
+    f"next|coming {_WEEK}": lambda now: cycles.work_week(now, 1),
+    f"last|past|previous NUM {_DAY}": cycles.past_workdays,
+    f"NUM last|past|previous {_DAY}": cycles.past_workdays,
+    f"NUM {_DAY} ago": cycles.workdays_ago,
+    "last|past|previous NUM WORKDAYS": lambda now, count, _: cycles.past_workdays(now, count),
+    "NUM WORKDAYS ago": lambda now, count, _: cycles.workdays_ago(now, count),
 }

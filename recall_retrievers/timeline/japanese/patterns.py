@@ -10,14 +10,14 @@ from datetime import datetime
 from functools import partial
 
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Table, readings, settle
+from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Table, read_all
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
-from recall_retrievers.timeline.japanese.lexer import Lexicon, is_name
+from recall_retrievers.timeline.japanese.lexer import Tokenizer, is_name
+from recall_retrievers.timeline.japanese.words import WORDS
 from recall_retrievers.timeline.meanings import (
     clock,
     combine,
     cycles,
-    present,
     ranges,
     relative,
     subdivide,
@@ -27,13 +27,8 @@ from recall_retrievers.timeline.time_range import Grain
 
 def read(text: str, now: Now) -> list[Expression]:
     """Every time expression of a Japanese text, with its place."""
-    expressions: list[Expression] = []
-    for tokens in _LEXICON.tokenize(text):
-        for grammar in _GRAMMARS:
-            grammar.rewrite(tokens, now)
-        settle(tokens, now)
-        expressions += [one for one in readings(tokens) if not is_name(text, one[2])]
-    return expressions
+    expressions = read_all(_TOKENIZER.tokenize(text), now, _GRAMMARS, Grammar())
+    return [one for one in expressions if not is_name(text, one[2])]
 
 
 def _relative(now: Now, offset_unit: tuple[int, Grain]) -> Reading | None:
@@ -62,7 +57,7 @@ def _in_year(now: Now, number: int, cycle: Cycle) -> Reading | None:
 
 
 def _amount(_: Now, count: int, unit: Grain) -> Duration | None:
-    return Duration(((count, unit),)) if count < 1000 else None
+    return Duration.of(count, unit) if count < 1000 else None
 
 
 def _few(_: Now, unit: Grain) -> Duration:
@@ -81,21 +76,6 @@ def _rolling(now: Now, amount: Duration) -> Reading | None:
 def _latest(now: Now, cycle: Cycle) -> Reading | None:
     """この前の木曜日: the latest before today."""
     return combine.last(now, cycle) if cycle.unit != "day" else None
-
-
-def _at(_: Now, hour: int, noon: int | None = None) -> dict[str, object] | None:
-    time = clock.clock(hour, 0, noon)
-    return {"CLOCK": time} if time else None
-
-
-def _at_time(_: Now, hour: tuple[int, ...]) -> dict[str, object] | None:
-    time = clock.in_figures(*hour)
-    return {"CLOCK": time} if time else None
-
-
-def _from(now: Now, when: When) -> Reading | None:
-    """三月から: from then to now."""
-    return ranges.up_to_now(now, when)
 
 
 def _third(now: Now, when: When, which: int) -> When | None:
@@ -153,15 +133,15 @@ _DATES: Table = {
     "MONTH_YEAR": combine.month_of_year,
     "NUM UNIT": _amount,
     "数|何 UNIT か?": _few,
-    "半年": lambda _: Duration(((6, "month"),)),
+    "半年": lambda _: Duration.of(6, "month"),
     "NUM UNIT 半": lambda _, count, unit: (
         Duration(((count, unit), relative.HALVES[unit][::-1])) if unit in relative.HALVES else None
     ),
-    "NUM 時": _at,
-    "午前 NUM 時": lambda now, hour: _at(now, hour, 0),
-    "午後 NUM 時": lambda now, hour: _at(now, hour, 12),
-    "夜|晩|夕方 の? NUM 時": lambda now, hour: _at(now, hour, 12),
-    "HM": _at_time,
+    "NUM 時": clock.hour,
+    "午前 NUM 時": lambda now, hour: clock.hour(now, hour, 0),
+    "午後 NUM 時": lambda now, hour: clock.hour(now, hour, 12),
+    "夜|晩|夕方 の? NUM 時": lambda now, hour: clock.hour(now, hour, 12),
+    "HM": clock.figures,
 }
 
 _WHEN = "CYCLE|TIME"
@@ -170,7 +150,7 @@ _PHRASES: Table = {
     "DURATION 前 に?": relative.ago,
     "DURATION まえ に?": relative.ago,
     "DURATION 後|ご に?": partial(relative.ago, sign=1),
-    "TIME の? 今頃|今ごろ|いまごろ|この時期": present.same_time,
+    "TIME の? 今頃|今ごろ|いまごろ|この時期": subdivide.same_time,
     "この|過去|最近|直近|ここ|これまで の? DURATION": _rolling,
     "SOFT": lambda now, days: relative.soft(days)(now),
     "SOFT の? DURATION": lambda now, _, amount: _rolling(now, amount),
@@ -187,7 +167,7 @@ _RANGES: Table = {
     f"{_WHEN} から|-|〜 {_WHEN} まで|の?": ranges.join,
     f"{_WHEN} から {_WHEN} まで? の? 間|あいだ": ranges.join,
     f"{_WHEN} と {_WHEN} の 間|あいだ": ranges.join,
-    f"{_WHEN} から": _from,
+    f"{_WHEN} から": ranges.up_to_now,
     f"{_WHEN} 以来": ranges.up_to_now,
     f"{_WHEN} から 今|現在 まで": ranges.up_to_now,
     f"{_WHEN} 以降": ranges.onwards,
@@ -202,4 +182,4 @@ _GRAMMARS = (
     Grammar(_PHRASES, backwards=False),
     Grammar(_RANGES, backwards=False),
 )
-_LEXICON = Lexicon({word for grammar in _GRAMMARS for word in grammar.words})
+_TOKENIZER = Tokenizer(WORDS, {word for grammar in _GRAMMARS for word in grammar.words})

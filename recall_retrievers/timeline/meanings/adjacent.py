@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When, change
+from recall_retrievers.timeline.engine.reading import (
+    Cycle,
+    Duration,
+    Now,
+    Reading,
+    When,
+    Whole,
+    change,
+)
 from recall_retrievers.timeline.time_range import Grain
 
 _FEW = 4  # "the weeks after Christmas"
@@ -14,9 +22,7 @@ _FEW = 4  # "the weeks after Christmas"
 def unit(now: Now, name: Grain, when: When, sign: int) -> When | None:
     """The week before (-1) or after (1) a time: the calendar week, or the next seven days."""
 
-    def find(inner: Reading) -> Reading | None:
-        if inner.start is None or inner.end is None:
-            return None
+    def find(inner: Whole) -> Reading | None:
         edge = inner.start if sign < 0 else inner.end - cal.DAY
         if name == "weekend":
             return _weekend_beside(now, sign, inner.start, inner.end)
@@ -33,9 +39,7 @@ def unit(now: Now, name: Grain, when: When, sign: int) -> When | None:
 def units(_: Now, name: Grain, when: When, sign: int) -> When | None:
     """The few days before (-1) or weeks after (1) a time."""
 
-    def find(inner: Reading) -> Reading | None:
-        if inner.start is None or inner.end is None:
-            return None
+    def find(inner: Whole) -> Reading | None:
         if sign < 0:
             return Reading(cal.shift(inner.start, name, -_FEW), inner.start, name)
         return Reading(inner.end, cal.shift(inner.end, name, _FEW), name)
@@ -63,8 +67,8 @@ def _weekend_beside(now: Now, sign: int, start: datetime, end: datetime) -> Read
 def cycle(now: Now, cycle: Cycle, when: When, sign: int) -> When | None:
     """The Tuesday before (-1) 14 March, the night after (1) the 5th."""
 
-    def find(inner: Reading) -> Reading | None:
-        if inner.start is None or inner.end is None or inner.grain == "part_of_day":
+    def find(inner: Whole) -> Reading | None:
+        if inner.grain == "part_of_day":
             return None
         return cycle.before(now, inner.start) if sign < 0 else cycle.after(now, inner.end)
 
@@ -73,32 +77,20 @@ def cycle(now: Now, cycle: Cycle, when: When, sign: int) -> When | None:
 
 def amount_from(_: Now, amount: Duration, when: When) -> When | None:
     """Two weeks starting 20 May."""
-
-    def find(inner: Reading) -> Reading | None:
-        if inner.start is None:
-            return None
-        return Reading(inner.start, amount.from_(inner.start, 1), amount.unit)
-
-    return change(when, find, amount.unit)
+    return change(
+        when,
+        lambda inner: Reading(inner.start, amount.from_(inner.start, 1), amount.unit),
+        amount.unit,
+    )
 
 
 def unit_up_to(_: Now, name: Grain, when: When) -> When | None:
     """The week ending 7 June: the week of days up to it, and it."""
-
-    def find(inner: Reading) -> Reading | None:
-        if inner.end is None:
-            return None
-        return Reading(cal.shift(inner.end, name, -1), inner.end, name)
-
-    return change(when, find, name)
+    return change(
+        when, lambda inner: Reading(cal.shift(inner.end, name, -1), inner.end, name), name
+    )
 
 
 def so_long_after(now: Now, amount: Duration, when: When) -> When | None:
     """In two weeks since 2011: the day two weeks after its beginning."""
-
-    def find(inner: Reading) -> Reading | None:
-        if inner.start is None:
-            return None
-        return now.unit_at("day", amount.from_(inner.start, 1))
-
-    return change(when, find, "day")
+    return change(when, lambda inner: now.unit_at("day", amount.from_(inner.start, 1)), "day")

@@ -43,6 +43,23 @@ def in_figures(
     return replace(time, sure=time.sure or second is not None) if time else None
 
 
+def named(hour: int, minute: int = 0, noon: int | None = None) -> dict[str, object] | None:
+    """A time of day for further patterns."""
+    time = clock(hour, minute, noon)
+    return {"CLOCK": time} if time else None
+
+
+def hour(_: Now, number: int, noon: int | None = None) -> dict[str, object] | None:
+    """15 Uhr, à 15 heures, 午後3時."""
+    return named(number, 0, noon)
+
+
+def figures(_: Now, time: tuple[int, ...], noon: int | None = None) -> dict[str, object] | None:
+    """15:30 Uhr."""
+    found = in_figures(*time, noon=noon)
+    return {"CLOCK": found} if found else None
+
+
 def at(_: Now, time: Clock | None) -> Cycle | None:
     """At three: that hour; at half past three: that minute."""
     if time is None:
@@ -77,8 +94,8 @@ def between(_: Now, first: Clock | int | tuple[int, ...], last: Clock | int) -> 
 def outside(_: Now, time: Clock | int, side: int) -> Cycle | None:
     """Before (-1) or after (1) three o'clock, as a part of its day."""
     clock_time = _clock_of(time)
-    hour = at(_, clock_time)
-    if clock_time is None or hour is None:
+    whole = at(_, clock_time)
+    if clock_time is None or whole is None:
         return None
 
     def cut(day: Reading) -> Reading | None:
@@ -93,7 +110,7 @@ def outside(_: Now, time: Clock | int, side: int) -> Cycle | None:
         )
         return Reading(*ends, "hour").or_else(on_any_day)
 
-    outside_it = hour.then(cut, "hour")
+    outside_it = whole.then(cut, "hour")
     return outside_it and replace(outside_it, alone=clock_time.sure)
 
 

@@ -230,6 +230,46 @@ def slashed(now: Now, numbers: tuple[int, int]) -> Cycle | None:
     return month_day(now, first, second)
 
 
+# --- Workdays, Monday to Friday -----------------------------------------------------------------
+
+_MONDAY_TO_FRIDAY = frozenset(range(5))
+_MOST_WORKDAYS = 1000  # in a count: some four years
+
+
+def work_week(now: Now, offset: int) -> Reading:
+    """The Monday to Friday of this week (0), the last (-1) or the next (1)."""
+    return _work_week(now.moment + cal.WEEK * offset)
+
+
+def past_workdays(now: Now, count: int) -> Reading | None:
+    """The past four business days: up to the end of the latest before today, or up to now."""
+    if not 0 < count <= _MOST_WORKDAYS:
+        return None
+    start, end = _back(now.today, count), _back(now.today, 1) + cal.DAY
+    return Reading(start, end, "day").or_else(Reading(start, now.moment, "day"))
+
+
+def workdays_ago(now: Now, count: int) -> Reading | None:
+    """Four business days ago."""
+    return now.unit_at("day", _back(now.today, count)) if 0 < count <= _MOST_WORKDAYS else None
+
+
+def workdays(_: Now) -> Cycle:
+    """The weekdays of every week."""
+    return Cycle("week", "day", _work_week, fields=Recurrence(weekdays=_MONDAY_TO_FRIDAY))
+
+
+def _work_week(start: datetime) -> Reading:
+    return _span(cal.start_of("week", start), "day", 5, "day")
+
+
+def _back(day: datetime, count: int) -> datetime:
+    while count:
+        day -= cal.DAY
+        count -= day.weekday() in _MONDAY_TO_FRIDAY
+    return day
+
+
 def _day(start: datetime) -> Reading:
     return Reading(start, start + cal.DAY, "day")
 

@@ -29,7 +29,7 @@ def day(now: Now, offset: int) -> Reading:
 def unit(now: Now, offset: int, name: Grain) -> Reading | None:
     """A calendar unit counted from the present one: "last month" is -1."""
     if name in ("hour", "minute", "second"):
-        return hours(now, Duration(((-offset, name),))) if offset < 0 else None
+        return hours(now, Duration.of(-offset, name)) if offset < 0 else None
     if name == "weekend":
         return weekend(now, offset)
     reading = now.unit(name, offset)
@@ -39,7 +39,7 @@ def unit(now: Now, offset: int, name: Grain) -> Reading | None:
 def last_unit(now: Now, name: Grain) -> Reading | None:
     """The last month: the calendar month before this one; else, as in "the past month", rolling."""
     reading = unit(now, -1, name)
-    return reading and reading.or_else(rolling(now, Duration(((1, name),))))
+    return reading and reading.or_else(rolling(now, Duration.of(1, name)))
 
 
 def weekend(now: Now, offset: int) -> Reading:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.meanings import cycles, relative
-from recall_retrievers.timeline.western.patterns import Western, at_hour
+from recall_retrievers.timeline.meanings import clock, cycles, relative
+from recall_retrievers.timeline.western.patterns import Western
 from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
 
 _KINDS: dict[str, dict[object, str]] = {
@@ -109,7 +109,7 @@ FRENCH = Western(
             "avant <art>? -? UNIT": lambda *_: None,
             "avant - REL UNIT": lambda now, _, unit: relative.unit(now, -2, unit),
             "ces REL temps": lambda now, _: relative.soft(30)(now),
-            "HOUR h|heures": at_hour,
+            "HOUR h|heures": clock.hour,
         },
         nouns_first=True,
     )

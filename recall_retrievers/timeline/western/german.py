@@ -6,8 +6,8 @@ import re
 
 from recall_retrievers.timeline.engine import calendar_math as cal
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
-from recall_retrievers.timeline.meanings import combine, relative
-from recall_retrievers.timeline.western.patterns import Western, at_hour, at_time
+from recall_retrievers.timeline.meanings import clock, combine, relative
+from recall_retrievers.timeline.western.patterns import Western
 from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
 
 
@@ -134,8 +134,8 @@ GERMAN = Western(
             "guten <morning>|PART|UNIT": lambda *_: {},
             "am <morning>": lambda _: {},
             "in REL zeit": lambda now, _: relative.soft(30)(now),
-            "HOUR uhr": at_hour,
-            "HM uhr?": at_time,
+            "HOUR uhr": clock.hour,
+            "HM uhr?": clock.figures,
             "in DURATION": _to_come,
             "REL nacht": relative.night,
             "bis zum|zur": lambda _: {"<to>": None, "<until>": None},

@@ -12,8 +12,7 @@ from recall_retrievers.timeline.engine.grammar import (
     Expression,
     Grammar,
     Table,
-    readings,
-    settle,
+    read_all,
 )
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
@@ -43,14 +42,8 @@ class Western:
 
     def read(self, text: str, now: Now) -> list[Expression]:
         """Every time expression of a text, with its place."""
-        expressions: list[Expression] = []
-        for tokens in tokenize(text, self.vocabulary, self._known):
-            for grammar in self._grammars:
-                grammar.rewrite(tokens, now)
-            settle(tokens, now)
-            self._leads.rewrite(tokens, now)
-            expressions += readings(tokens)
-        return expressions
+        groups = tokenize(text, self.vocabulary, self._known)
+        return read_all(groups, now, self._grammars, self._leads)
 
 
 def _unit(now: Now, offset: int, name: Grain) -> Reading | None:
@@ -119,24 +112,12 @@ def _weekdays(now: Now, number: int) -> Reading | None:
     return combine.every(now, cycles.weekday(now, number))
 
 
-def at_hour(_: Now, hour: int) -> dict[str, object] | None:
-    """15 Uhr, à 15 heures."""
-    time = clock.clock(hour)
-    return {"CLOCK": time} if time else None
-
-
-def at_time(_: Now, hour: tuple[int, ...]) -> dict[str, object] | None:
-    """15:30 Uhr."""
-    time = clock.in_figures(*hour)
-    return {"CLOCK": time} if time else None
-
-
 _AMOUNTS: Table = {
-    "NUM UNIT": lambda _, count, unit: Duration(((count, unit),)) if count < 1000 else None,
+    "NUM UNIT": lambda _, count, unit: Duration.of(count, unit) if count < 1000 else None,
     "<few> UNIT": _few,
     "NUM <few> UNIT": lambda now, _, unit: _few(now, unit),
-    "<fortnight>": lambda _: Duration(((2, "week"),)),
-    "NUM <fortnight>": lambda _, count: Duration(((2 * count, "week"),)),
+    "<fortnight>": lambda _: Duration.of(2, "week"),
+    "NUM <fortnight>": lambda _, count: Duration.of(2 * count, "week"),
     "<half> UNIT": lambda now, unit: _and_a_half(now, 0, unit),
     "NUM <half> UNIT": lambda now, _, unit: _and_a_half(now, 0, unit),
     "<one_and_a_half> UNIT": lambda now, unit: _and_a_half(now, 1, unit),
@@ -162,10 +143,10 @@ _DATES: Table = {
     "MONTH_YEAR": combine.month_of_year,
     "SURE_YEAR": cycles.year,
     "REL NUM REL UNIT": lambda now, _this, count, offset, unit: _rolling(
-        now, offset, Duration(((count, unit),))
+        now, offset, Duration.of(count, unit)
     ),
     "NUM REL UNIT": lambda now, count, offset, unit: _rolling(
-        now, offset, Duration(((count, unit),))
+        now, offset, Duration.of(count, unit)
     ),
     "<street> du|de|del|des|la|le? DAY .|de? MONTH": lambda *_: {},
     "ORD UNIT": _ordinal_unit,

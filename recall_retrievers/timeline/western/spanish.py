@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.meanings import combine, cycles, relative
-from recall_retrievers.timeline.western.patterns import Western, at_hour, at_time
+from recall_retrievers.timeline.meanings import clock, combine, cycles, relative
+from recall_retrievers.timeline.western.patterns import Western
 from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
 
 _BEFORE_A_NAME = (
@@ -105,8 +105,8 @@ SPANISH = Western(
             "DAY de MONTH de|del ano YEAR": lambda now, day, month, year: cycles.numeric_date(
                 now, (year, month, day)
             ),
-            "a las HOUR": at_hour,
-            "a las HM": at_time,
+            "a las HOUR": clock.hour,
+            "a las HM": clock.figures,
         },
         nouns_first=True,
     )
