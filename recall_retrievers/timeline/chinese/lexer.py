@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
-from recall_retrievers.timeline.chinese.context import is_day, is_hour, is_word
+from recall_retrievers.timeline.chinese.lookalikes import is_day, is_hour, is_word
 from recall_retrievers.timeline.chinese.numbers import NUMERALS, digits_kinds, numeral_kinds
 from recall_retrievers.timeline.chinese.words import QUIET, SIMPLIFIED, WORDS
 from recall_retrievers.timeline.engine.grammar import Token

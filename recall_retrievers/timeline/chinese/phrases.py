@@ -5,16 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
-
 from recall_retrievers.timeline.chinese.amounts import at_hour
 from recall_retrievers.timeline.chinese.dates import year_of
 from recall_retrievers.timeline.chinese.relative import just_before, past
-from recall_retrievers.timeline.engine.grammar import Rule, Table
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
+from recall_retrievers.timeline.engine.grammar import Table
+from recall_retrievers.timeline.engine.reading import Duration, Now, Reading, When
 from recall_retrievers.timeline.meanings import combine, cycles, subdivide
-from recall_retrievers.timeline.time_range import Grain
 
 
 def _adjacent(now: Now, when: When, sign: int, amount: Duration) -> When | None:
@@ -33,27 +29,6 @@ def _adjacent_day(now: Now, when: When, sign: int) -> When | None:
 def _third_of(now: Now, when: When, which: int) -> When | None:
     coarse = ("month", "quarter", "season", "decade", "century", "week", "year")
     return subdivide.third(now, which, when) if when.grain in coarse else None
-
-
-def _third(grain: Grain) -> Rule:
-    """年初, 月底, 周中 as a cycle; 去年 or 三月 before it says in which unit."""
-    return _part(grain, subdivide.third)
-
-
-def _half_of(grain: Grain) -> Rule:
-    """上半月 as a cycle."""
-    return _part(grain, subdivide.half)
-
-
-def _part(grain: Grain, cut: Callable[[Now, int, When], When | None]) -> Rule:
-    def rule(now: Now, which: int) -> Cycle:
-        def at(start: datetime) -> Reading | None:
-            reading = cut(now, which, now.unit_at(grain, start))
-            return reading if isinstance(reading, Reading) else None
-
-        return Cycle(grain, "day", at)
-
-    return rule
 
 
 def _today_of(now: Now, when: When, _: None) -> Reading | None:
@@ -85,11 +60,11 @@ def _whole(_: Now, when: When, amount: Duration) -> When | None:
 
 
 PARTS: Table = {
-    "YEAR_THIRD": _third("year"),
-    "MONTH_THIRD": _third("month"),
-    "WEEK_THIRD": _third("week"),
-    "HALF 月|个月": _half_of("month"),
-    "HALF 周|星期": _half_of("week"),
+    "YEAR_THIRD": lambda now, which: subdivide.every_part(now, which, "year"),
+    "MONTH_THIRD": lambda now, which: subdivide.every_part(now, which, "month"),
+    "WEEK_THIRD": lambda now, which: subdivide.every_part(now, which, "week"),
+    "HALF 月|个月": lambda now, which: subdivide.every_part(now, which, "month", subdivide.half),
+    "HALF 周|星期": lambda now, which: subdivide.every_part(now, which, "week", subdivide.half),
 }
 
 WHEN = "CYCLE|TIME"

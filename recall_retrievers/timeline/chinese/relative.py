@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from recall_retrievers.timeline.chinese.amounts import few
 from recall_retrievers.timeline.engine import calendar_math as cal
 from recall_retrievers.timeline.engine.grammar import Rule, Table
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
@@ -174,7 +173,7 @@ RELATIVE: Table = {
         None if amount.unit in (*FINER_THAN_DAY, "day") else past(now, amount)
     ),
     "这|近 DURATION 来": past,
-    "前|上 几|数 UNIT": lambda now, unit: just_before(now, few(unit)),
+    "前|上 几|数 UNIT": lambda now, unit: just_before(now, relative.few(now, unit)),
     "未来|今后|接下来|往后|接下去 的? 这? DURATION": relative.ahead,
     "第 NUM 个? UNIT": lambda _, count, unit: {"NTH": (count, unit)},
     "最后 NUM 个? UNIT": lambda _, count, unit: {"NTH": (-1, unit)} if count == 1 else None,

@@ -8,6 +8,7 @@ the very end, in `extract_time`.
 from __future__ import annotations
 
 import calendar
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 
 from recall_retrievers.timeline.time_range import Grain
@@ -98,6 +99,25 @@ def nth_weekday(year: int, month: int, weekday: int, count: int) -> datetime:
         msg = f"{year}-{month:02} has no weekday {weekday} number {count}"
         raise ValueError(msg)
     return day
+
+
+Finder = Callable[[int], datetime]
+"""The day of a holiday in a year."""
+
+
+def yearly(month: int, day: int) -> Finder:
+    """A holiday on the same date every year."""
+    return lambda year: day_of(year, month, day)
+
+
+def yearly_weekday(month: int, weekday: int, count: int, later: int = 0) -> Finder:
+    """A holiday on a weekday of a month, or so many days later."""
+    return lambda year: nth_weekday(year, month, weekday, count) + DAY * later
+
+
+def from_easter(later: int) -> Finder:
+    """A holiday so many days after Easter Sunday."""
+    return lambda year: easter(year) + DAY * later
 
 
 def iso_week(year: int, week: int) -> datetime:

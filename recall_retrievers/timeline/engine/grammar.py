@@ -30,6 +30,12 @@ Expression = tuple[Reading, int, int]
 COMPLETE = "COMPLETE"
 """The kind of a reading that has its preposition, so that nothing can be added."""
 
+
+def complete(_: Now, when: Reading) -> Mapping[str, object]:
+    """A time with its preposition; an earlier one is of other words: "what I worked on at noon"."""
+    return {COMPLETE: when}
+
+
 _NEAR = 3 * WEEK  # a day further off says nothing about a weekday beside it
 _LINKS = frozenset({"and", "or", "&", ",", "和", "与", "、"})
 

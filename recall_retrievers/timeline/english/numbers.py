@@ -8,7 +8,6 @@ from recall_retrievers.timeline.engine.grammar import Table
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, When
 from recall_retrievers.timeline.english.words import number_kinds
 from recall_retrievers.timeline.meanings import clock, combine, cycles, relative
-from recall_retrievers.timeline.meanings.relative import HALVES
 from recall_retrievers.timeline.time_range import Grain
 
 Numbers = dict[str, object]
@@ -80,20 +79,15 @@ def _between_amounts(_: Now, low: int, amount: Duration | None) -> Duration | No
     return Duration(((low, unit),), (0, high - low))
 
 
-def _half_more(_: Now, count: int, unit: Grain) -> Duration | None:
-    part = HALVES.get(unit)
-    return part and Duration(((count, unit), (part[1], part[0])))
-
-
 def _point_five(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
     """1.5 hours; other fractions of a unit have no calendar."""
-    return _half_more(now, number[0], unit) if number[1] == 5 else None
+    return relative.and_a_half(now, number[0], unit) if number[1] == 5 else None
 
 
 def _half(_: Now, whole: Duration) -> Duration | None:
     """Half a year, half an hour."""
     ((count, unit),) = whole.parts[:1]
-    part = HALVES.get(unit)
+    part = relative.HALVES.get(unit)
     return Duration(((part[1], part[0]),)) if part and count == 1 and not whole.parts[1:] else None
 
 
@@ -106,13 +100,13 @@ AMOUNTS: Table = {
     "a|an UNIT": lambda now, unit: _amount(now, 1, unit),
     "NUM -|to|or DURATION": _between_amounts,
     "a? couple of? UNITS": lambda _, unit: Duration(((2, unit),), (1, 1)),
-    "a? few UNITS": lambda _, unit: Duration(((3, unit),), (1, 2)),
-    "some UNITS": lambda _, unit: Duration(((3, unit),), (1, 2)),
+    "a? few UNITS": relative.few,
+    "some UNITS": relative.few,
     "several UNITS": lambda _, unit: Duration(((5, unit),), (2, 3)),
     "half DURATION": _half,
-    "a|an UNIT and a half": lambda now, unit: _half_more(now, 1, unit),
-    "NUM UNIT and a half": _half_more,
-    "NUM and a half UNIT": _half_more,
+    "a|an UNIT and a half": lambda now, unit: relative.and_a_half(now, 1, unit),
+    "NUM UNIT and a half": relative.and_a_half,
+    "NUM and a half UNIT": relative.and_a_half,
     "DOTTED UNIT": _point_five,
     "a|an UNIT or NUM": lambda now, unit, most: _between_amounts(now, 1, _amount(now, most, unit)),
     "a? fortnight": lambda now: _amount(now, 2, "week"),

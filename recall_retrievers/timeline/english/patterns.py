@@ -11,25 +11,25 @@ but no hours, one reading but no second one, and no Chinese.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
+from recall_retrievers.timeline.engine.clauses import Clauses
 from recall_retrievers.timeline.engine.grammar import (
     COMPLETE,
     Expression,
     Grammar,
     Table,
+    complete,
     read_all,
 )
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
-from recall_retrievers.timeline.english.clauses import CLAUSES
-from recall_retrievers.timeline.english.dates import DATES, YEARS
+from recall_retrievers.timeline.english.dates import DATES, RECURRING, WORK, YEARS
 from recall_retrievers.timeline.english.holidays import FEASTS, HOLIDAYS
 from recall_retrievers.timeline.english.lexer import tokenize, vocabulary
 from recall_retrievers.timeline.english.numbers import AMOUNTS, CLOCKS, HOURS, NUMBERS
-from recall_retrievers.timeline.english.recurring import RECURRING, WORK
 from recall_retrievers.timeline.english.relative import DAYS, UNITS
 from recall_retrievers.timeline.meanings import (
-    adjacent,
     clock,
     combine,
     cycles,
@@ -41,7 +41,7 @@ from recall_retrievers.timeline.time_range import Grain
 
 def read(text: str, now: Now) -> list[Expression]:
     """Every time expression of an English text, with its place."""
-    return CLAUSES.apply(text, now, _read)
+    return _CLAUSES.apply(text, now, _read)
 
 
 def _read(text: str, now: Now) -> list[Expression]:
@@ -112,22 +112,22 @@ ADJACENT: Table = {
     for word, sign in (("before|preceding", -1), ("after|following", 1))
     for event in ("", _EVENT)
     for place, meaning in (
-        ("last? UNIT", partial(adjacent.unit, sign=sign)),
-        ("last? CYCLE", partial(adjacent.cycle, sign=sign)),
+        ("last? UNIT", partial(ranges.unit_beside, sign=sign)),
+        ("last? CYCLE", partial(ranges.cycle_beside, sign=sign)),
         ("DURATION", partial(subdivide.amount_away, sign=sign)),
-        ("UNITS", partial(adjacent.units, sign=sign)),
+        ("UNITS", partial(ranges.units_beside, sign=sign)),
     )
 } | {
-    "eve of the? CYCLE|TIME": lambda now, when: adjacent.unit(now, "day", when, -1),
+    "eve of the? CYCLE|TIME": lambda now, when: ranges.unit_beside(now, "day", when, -1),
     "DURATION prior to CYCLE|TIME": partial(subdivide.amount_away, sign=-1),
     "UNIT starting|beginning|commencing on? the? CYCLE|TIME": lambda now, unit, when: (
-        adjacent.amount_from(now, Duration.of(1, unit), when)
+        ranges.amount_from(now, Duration.of(1, unit), when)
     ),
-    "UNIT ending|ended|finishing on? the? CYCLE|TIME": adjacent.unit_up_to,
-    "w / c|b the? CYCLE|TIME": lambda now, when: adjacent.amount_from(now, _ONE_WEEK, when),
-    "w / e the? CYCLE|TIME": lambda now, when: adjacent.unit_up_to(now, "week", when),
-    "DURATION starting|beginning from|on? CYCLE|TIME": adjacent.amount_from,
-    "in DURATION since the? CYCLE|TIME": adjacent.so_long_after,
+    "UNIT ending|ended|finishing on? the? CYCLE|TIME": ranges.unit_up_to,
+    "w / c|b the? CYCLE|TIME": lambda now, when: ranges.amount_from(now, _ONE_WEEK, when),
+    "w / e the? CYCLE|TIME": lambda now, when: ranges.unit_up_to(now, "week", when),
+    "DURATION starting|beginning from|on? CYCLE|TIME": ranges.amount_from,
+    "in DURATION since the? CYCLE|TIME": ranges.so_long_after,
 }
 
 CYCLES: Table = {
@@ -192,11 +192,6 @@ RANGES: Table = {
 }
 
 
-def _complete(_: Now, when: Reading) -> dict[str, object]:
-    """A time with its preposition; an earlier one is of other words: "what I worked on at noon"."""
-    return {COMPLETE: when}
-
-
 def _back(now: Now, when: Reading) -> dict[str, object] | None:
     """Back in May, which is past; "back" is no part of the time in "I will be back in May"."""
     return {COMPLETE: when} if when.start is None or when.start <= now.moment else None
@@ -211,11 +206,11 @@ LEADS: Table = {
     "almost|nearly|exactly|roughly TIME": _same,
     "TIME or so": _same,
     "from TIME": ranges.from_alone,
-    "as of TIME": _complete,
-    "in|on|at|of|during|over|for|within|throughout TIME": _complete,
-    "around|about|back|toward|towards TIME": _complete,
+    "as of TIME": complete,
+    "in|on|at|of|during|over|for|within|throughout TIME": complete,
+    "around|about|back|toward|towards TIME": complete,
     "back COMPLETE": _back,
-    "TIME 's": _complete,
+    "TIME 's": complete,
 }
 
 
@@ -228,3 +223,46 @@ _GRAMMARS = (
 )
 _LEADS = Grammar(LEADS)
 _VOCABULARY = vocabulary(word for grammar in (*_GRAMMARS, _LEADS) for word in grammar.words)
+
+# --- Clauses around a time: "since I moved in March", "as mentioned on 5 May" --------------------
+
+_COARSE = ("month", "quarter", "season", "year", "decade")
+_SAID = (
+    "mentioned|said|told|noted|stated|described|discussed|reported|wrote|written|recorded|shared"
+)
+# A clause ends where another question begins: "since I like hiking what did I do in March?".
+_WORDS = r"(?:(?!(?:what|which|who|whom|how|did|does|do|when|where|why|since)\b)[\w’'-]+\s+)"
+_SUBJECT = r"(?:i|we|he|she|they|you|it|(?:my|our|his|her|their|the)\s+\w+)"
+# "Since you asked", "especially since I like it" and "since it's already May" give a reason.
+_REASON = r"(?!you\s+(?:ask|mention|said|told|want|like)|(?:it|there|that)(?:['’]s|\s+is)\b)"
+_STRESS = r"(?<!especially )(?<!particularly )(?<!mainly )(?<!but )(?<!and )"
+
+
+def _onwards(now: Now, reading: Reading) -> Reading | None:
+    """After I moved in March: at some time in March, or later."""
+    return ranges.onwards(now, reading) if reading.grain in _COARSE else None
+
+
+def _until_then(now: Now, reading: Reading) -> Reading | None:
+    return ranges.until(now, reading) if reading.grain in _COARSE else None
+
+
+_CLAUSES = Clauses(
+    openings=(
+        (
+            re.compile(
+                rf"{_STRESS}\b(?:ever\s+)?since\s+{_REASON}{_WORDS}{{1,10}}$", re.IGNORECASE
+            ),
+            ranges.up_to_now,
+        ),
+        (re.compile(rf"\bafter\s+{_SUBJECT}\s+{_WORDS}{{1,8}}$", re.IGNORECASE), _onwards),
+        (re.compile(rf"\bbefore\s+{_SUBJECT}\s+{_WORDS}{{1,8}}$", re.IGNORECASE), _until_then),
+    ),
+    closings=(),
+    mention=re.compile(
+        rf"(?:(?:,|\(|;|\bas\b)\s*(?:[\w’']+\s+){{0,4}}?(?:{_SAID})\b[^.?!,;]{{0,30}}?\s+"
+        r"(?:(?:on|of|from|in)\s+)?|(?<=\s)as\s+of\s+)(?:the\s+)?[\w.,/\s-]{0,30}$",
+        re.IGNORECASE,
+    ),
+    mentioned=re.compile(rf",?\s+[^.?!]{{0,20}}\b(?:{_SAID})\b[^.?!]{{0,60}}", re.IGNORECASE),
+)

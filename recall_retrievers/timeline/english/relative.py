@@ -110,7 +110,7 @@ UNITS: Table = {
     "NUM WEEKDAYS ago|back": lambda now, count, weekday: combine.last_but(
         now, count, cycles.weekday(now, weekday)
     ),
-    "NUM PARTS ago|back": combine.parts_ago,
+    "NUM PARTS ago|back": lambda now, count, ends: combine.part_of_day(now, -count, ends),
     "NUM FEASTS ago|back": combine.last_but,
     "NUM SEASONS ago|back": lambda now, count, season: combine.last_but(
         now, count, cycles.season(now, season)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 
 from recall_retrievers.timeline.engine import calendar_math as cal
@@ -36,15 +35,9 @@ def _relative(now: Now, offset_unit: tuple[int, Grain]) -> Reading | None:
     return relative.unit(now, *offset_unit)
 
 
-def _day_part(now: Now, day_part: tuple[int, tuple[int, int]]) -> When | None:
-    """今朝."""
-    part = cycles.part_of_day(now, day_part[1])
-    return combine.side_by_side(now, relative.day(now, day_part[0]), part)
-
-
 def _holiday(now: Now, dates: tuple[int, int, int]) -> Cycle:
     month, day, days = dates
-    return cycles.holiday(lambda year: cal.day_of(year, month, day), days)(now)
+    return cycles.holiday(cal.yearly(month, day), days)(now)
 
 
 def _year(now: Now, number: int) -> Reading | None:
@@ -54,15 +47,6 @@ def _year(now: Now, number: int) -> Reading | None:
 
 def _in_year(now: Now, number: int, cycle: Cycle) -> Reading | None:
     return combine.in_year(now, cycle, number) if 1900 <= number < 2200 else None
-
-
-def _amount(_: Now, count: int, unit: Grain) -> Duration | None:
-    return Duration.of(count, unit) if count < 1000 else None
-
-
-def _few(_: Now, unit: Grain) -> Duration:
-    """数日."""
-    return Duration(((3, unit),), (1, 2))
 
 
 def _rolling(now: Now, amount: Duration) -> Reading | None:
@@ -88,23 +72,10 @@ def _third_of_year(now: Now, number: int, which: int) -> When | None:
     return subdivide.third(now, which, year) if year else None
 
 
-def _turn(unit: Grain, which: int) -> Cycle:
-    """月末, 年末 as a cycle."""
-
-    def at(start: datetime) -> Reading | None:
-        whole = Reading(*cal.unit_ends(unit, start), unit)
-        part = subdivide.third(_ANY_TIME, which, whole)
-        return part if isinstance(part, Reading) else None
-
-    return Cycle(unit, "day", at)
-
-
-_ANY_TIME = Now(cal.day_of(2024, 1, 1))
-
 _DATES: Table = {
     "DAYWORD": relative.day,
     "NIGHT": relative.night,
-    "DAYPART": _day_part,
+    "DAYPART": lambda now, day_part: combine.part_of_day(now, *day_part),
     "RELATIVE": _relative,
     "HOLIDAY": _holiday,
     "QUARTER": cycles.quarter,
@@ -112,14 +83,14 @@ _DATES: Table = {
     "WEEKDAY": cycles.weekday,
     "SEASON": lambda now, number: replace(cycles.season(now, number), alone=False),
     "PART": cycles.part_of_day,
-    "月末": lambda _: _turn("month", 2),
-    "月初": lambda _: _turn("month", 0),
+    "月末": lambda now: subdivide.every_part(now, 2, "month"),
+    "月初": lambda now: subdivide.every_part(now, 0, "month"),
     "YEAR|NUM 年末": lambda now, number: _third_of_year(now, number, 2),
     "YEAR|NUM 年初|年始": lambda now, number: _third_of_year(now, number, 0),
     "NUM 月末": lambda now, number: subdivide.third(now, 2, cycles.month(now, number)),
     "NUM 月初": lambda now, number: subdivide.third(now, 0, cycles.month(now, number)),
-    "年末": lambda _: _turn("year", 2),
-    "年始|年初": lambda _: _turn("year", 0),
+    "年末": lambda now: subdivide.every_part(now, 2, "year"),
+    "年始|年初": lambda now: subdivide.every_part(now, 0, "year"),
     "YEAR|NUM 年": _year,
     "ERA NUM 年": lambda now, base, number: cycles.year(now, base + number),
     "ERA 元 年": lambda now, base: cycles.year(now, base + 1),
@@ -131,12 +102,10 @@ _DATES: Table = {
     "YEAR 年代": cycles.decade,
     "DATE": cycles.numeric_date,
     "MONTH_YEAR": combine.month_of_year,
-    "NUM UNIT": _amount,
-    "数|何 UNIT か?": _few,
+    "NUM UNIT": relative.amount,
+    "数|何 UNIT か?": relative.few,
     "半年": lambda _: Duration.of(6, "month"),
-    "NUM UNIT 半": lambda _, count, unit: (
-        Duration(((count, unit), relative.HALVES[unit][::-1])) if unit in relative.HALVES else None
-    ),
+    "NUM UNIT 半": relative.and_a_half,
     "NUM 時": clock.hour,
     "午前 NUM 時": lambda now, hour: clock.hour(now, hour, 0),
     "午後 NUM 時": lambda now, hour: clock.hour(now, hour, 12),

@@ -21,6 +21,22 @@ HALVES: dict[Grain, tuple[Grain, int]] = {
 }
 
 
+def amount(_: Now, count: int, unit: Grain) -> Duration | None:
+    """Three weeks; but "2015年" is no amount."""
+    return Duration.of(count, unit) if count < 1000 else None
+
+
+def few(_: Now, unit: Grain) -> Duration:
+    """A few weeks: about three."""
+    return Duration(((3, unit),), (1, 2))
+
+
+def and_a_half(_: Now, count: int, unit: Grain) -> Duration | None:
+    """A year and a half; with a count of zero, half a year."""
+    half = HALVES.get(unit)
+    return half and Duration((*([(count, unit)] if count else []), half[::-1]))
+
+
 def day(now: Now, offset: int) -> Reading:
     """A day counted from today: -1 is yesterday."""
     return now.unit("day", offset)

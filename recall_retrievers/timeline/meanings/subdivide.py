@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from recall_retrievers.timeline.engine import calendar_math as cal
@@ -80,6 +81,18 @@ def _outer_quarter(whole: Whole, which: int) -> Reading | None:
     if which == 0:
         return Reading(whole.start, cal.shift(whole.start, "month", 3), "quarter")
     return Reading(cal.shift(whole.end, "month", -3), whole.end, "quarter")
+
+
+def every_part(
+    now: Now, which: int, grain: Grain, cut: Callable[[Now, int, When], When | None] = third
+) -> Cycle:
+    """年初, 月底, 上半月 as a cycle; a year or a month before it says in which unit."""
+
+    def at(start: datetime) -> Reading | None:
+        reading = cut(now, which, now.unit_at(grain, start))
+        return reading if isinstance(reading, Reading) else None
+
+    return Cycle(grain, "day", at)
 
 
 def end_of_unit(now: Now, which: int, name: Grain) -> When | None:
