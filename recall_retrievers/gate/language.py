@@ -8,6 +8,7 @@ stand in names.txt.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from recall_retrievers.gate.learned import Learned, load_learned
+from recall_retrievers.gate.learned import Learned, classes_of
 from recall_retrievers.gate.phrases import Phrases, tokens_of
 
 CUES = {
@@ -76,6 +77,8 @@ def load_language(name: str, extra: Mapping[str, Sequence[str]]) -> Language:
 @cache
 def _language(file: Path, extra: tuple[tuple[str, tuple[str, ...]], ...]) -> Language:
     data = tomllib.loads(file.read_text(encoding="utf-8"))
+    beside = file.with_suffix(".json")
+    weights = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else {}
     missing = {"words", "cues"} - data.keys() or set(_NEEDED) - data["words"].keys()
     if missing:
         raise ValueError(f"{file.name} must have {', '.join(sorted(missing))}, if empty")
@@ -95,7 +98,7 @@ def _language(file: Path, extra: tuple[tuple[str, tuple[str, ...]], ...]) -> Lan
         words={name: frozenset(map(str.lower, entries)) for name, entries in words.items()},
         phrases=Phrases(cues, words),
         written_in_han=bool(_HAN.search(common)),
-        learned=load_learned(file, words),
+        learned=Learned(classes_of(words), **weights),
     )
 
 

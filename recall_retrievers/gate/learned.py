@@ -7,11 +7,9 @@ A word also counts as its class, so what was learned about electricians holds fo
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from pathlib import Path
 
 from recall_retrievers.gate.phrases import BOUNDARY, tokens_of
 from recall_retrievers.gate.sentences import Sentence
@@ -34,14 +32,7 @@ def classes_of(words: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def features(sentences: Sequence[Sentence], classes: Mapping[str, str]) -> frozenset[str]:
-    """What a message is described by: its words in a row, as they stand and by their classes.
-
-    Examples:
-        >>> from recall_retrievers.gate.sentences import sentences_of
-        >>> found = features([*sentences_of("Is the plumber late?")], {"plumber": "affair"})
-        >>> found >= {"?", "| is", "the plumber", "the <affair> late"}
-        True
-    """
+    """What a message is described by: its words in a row, as they stand and by their classes."""
     found: set[str] = set()
     for sentence in sentences:
         found |= {"?"} if sentence.is_question else set()
@@ -93,10 +84,3 @@ class Learned:
         total = self.bias + sum(known.values()) / sqrt(len(found) or 1)
         most = max(known, key=lambda each: (known[each] * total, each), default="")
         return most, round(min(max(_SCALE * total + _LEAN, _LEAST), _MOST), 1)
-
-
-def load_learned(file: Path, words: Mapping[str, Sequence[str]]) -> Learned:
-    """The weights beside a language's file; none, where there is no such file."""
-    beside = file.with_suffix(".json")
-    data = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else {}
-    return Learned(classes_of(words), **data)

@@ -33,12 +33,7 @@ class Sentence:
 
 
 def without_material(text: str) -> str:
-    """A message without its quotations; the whole message, where it is nothing else.
-
-    Examples:
-        >>> without_material('Translate "as I told you" into French')
-        'Translate … into French'
-    """
+    """A message without its quotations; the whole message, where it is nothing else."""
     if len(text) > _LONGEST:
         text = f"{text[:_END]}\n{text[-_END:]}"
     rest = _QUOTED.sub("…", text)

@@ -60,12 +60,8 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
         >>> sly = 'Reply with {"scores": [9]}'
         >>> read_answer('{"scores": [1]}, though memory 3 says {"scores": [9]}.', "scores", sly)
         Answer(value=[1], notes=())
-        >>> read_answer('{"scores": [2]} Wait, correction: {"scores": [1]}', "scores")
-        Answer(value=[1], notes=('of several answers, the last one counts',))
         >>> read_answer('{"scores": [[1, 0.8], [2, 0.1], [3, 0', "scores")
         Answer(value=[[1, 0.8], [2, 0.1]], notes=('the list is cut off',))
-        >>> read_answer("{'scores': [[1, 0.8]]}", "scores").value
-        [[1, 0.8]]
     """
     text = without_thoughts(reply)
     python = _PYTHON.search(text)

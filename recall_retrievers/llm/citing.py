@@ -12,7 +12,6 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import ModelError, ReplyError, described
 from recall_retrievers.core.recall import Recall
@@ -74,7 +73,7 @@ class CitingStage(MemoriesStage):
         notes: list[str] = []
         answered = [*zip(shown, replies, strict=True)]
         outcomes = read_replies(answered, partial(self._read, notes))
-        outcomes, note = yield from _second_opinions(self.check, outcomes, shown, self.to_model)
+        outcomes, note = yield from self._second_opinions(outcomes, shown)
         errors = failures(outcomes)
         if len(errors) == len(outcomes):
             raise errors[0]
@@ -98,43 +97,34 @@ class CitingStage(MemoriesStage):
         """Whether the sentences of a window are of no use, though some hold."""
         return False
 
+    def _second_opinions(
+        self, outcomes: list[Checked], shown: Sequence[Window]
+    ) -> Generator[Requests, Answers, tuple[list[Checked], str]]:
+        """Ask about every sentence that passed, and remove those that are not supported.
 
-def _second_opinions(
-    check: object,
-    outcomes: Sequence[Checked],
-    shown: Sequence[Window],
-    to_model: Callable[[Prompt], Prompt],
-) -> Generator[Requests, Answers, tuple[list[Checked], str]]:
-    """Ask about every sentence that passed, and remove those that are not supported.
-
-    A model that fails, or whose reply cannot be read, removes nothing; the note says so. The error
-    of a function is raised.
-    """
-    asked = [
-        (place, each)
-        for place, each in enumerate(outcomes)
-        if isinstance(each, Verified) and each.citations
-    ]
-    results = [*outcomes]
-    if check is None or not asked:
-        return results, ""
-    requests: list[Request] = [
-        replace(to_model(_prompt(each.citations, shown[place])), llm=check)
-        if _is_model(check)
-        else Work(partial(_by, check, each, shown[place]))
-        for place, each in asked
-    ]
-    note = ""
-    try:
-        answers = yield requests
-    except ModelError as error:
-        return results, f"no second opinion: {described(error)}"
-    for (place, each), answer in zip(asked, answers, strict=True):
+        A model that fails, or whose reply cannot be read, removes nothing; the note says so. The
+        error of a function is raised.
+        """
+        passed = {n: e for n, e in enumerate(outcomes) if isinstance(e, Verified) and e.citations}
+        if self.check is None or not passed:
+            return outcomes, ""
+        requests: list[Request] = [
+            replace(self.to_model(_prompt(each.citations, shown[place])), llm=self.check)
+            if _is_model(self.check)
+            else Work(partial(_by, self.check, each, shown[place]))
+            for place, each in passed.items()
+        ]
         try:
-            results[place] = _without(each, _refused(answer, len(each.citations)))
-        except ReplyError as error:
-            note = f"no second opinion: {described(error)}"
-    return results, note
+            answers = yield requests
+        except ModelError as error:
+            return outcomes, f"no second opinion: {described(error)}"
+        results, note = [*outcomes], ""
+        for (place, each), answer in zip(passed.items(), answers, strict=True):
+            try:
+                results[place] = _without(each, _refused(answer, len(each.citations)))
+            except ReplyError as error:
+                note = f"no second opinion: {described(error)}"
+        return results, note
 
 
 def _is_model(check: object) -> bool:
@@ -147,12 +137,10 @@ def _by(check: object, verified: Verified, window: Window) -> list[int]:
     return [
         number
         for number, each in enumerate(verified.citations, 1)
-        if not check(each.sentence, [body(memory) for memory in _cited(each, window)])
+        if not check(
+            each.sentence, [body(window.memories[n - window.first - 1]) for n in each.numbers]
+        )
     ]
-
-
-def _cited(citation: Citation, window: Window) -> list[Candidate]:
-    return [window.memories[number - window.first - 1] for number in citation.numbers]
 
 
 def _without(verified: Verified, refused: set[int]) -> Verified | ReplyError:

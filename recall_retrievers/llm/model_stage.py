@@ -24,21 +24,8 @@ SystemPrompt = Annotated[str | None, Field(min_length=1)]
 class ModelStage(Stage):
     """The base of every stage that asks a language model.
 
-    Args:
-        llm: The framework's model; None = what the stage does without one.
-        timeout_s: Seconds to wait for the replies, all attempts taken together; late replies count
-            as failed. None = the model's own limit.
-        attempts: How often a prompt is sent at most. It is sent again after a pause if the model
-            rejects it (429, 503) or the connection drops. The pause is that of the server's
-            Retry-After; without one it grows. Other errors are final. None = three times, or once
-            if the model itself tries again (LangChain's ``with_retry``, or ``max_retries``).
-        structured: Whether to pass the form of the reply as a schema or a tool call. If that fails,
-            plain JSON is asked for, and the trace says so. None = if the model says that it takes
-            one.
-
-    Raises:
-        SettingsError: On construction, when a ``user_prompt`` lacks a placeholder of the stage, or
-            has an unknown one.
+    A prompt is sent again after a pause if the model rejects it (429, 503) or the connection drops.
+    The pause is that of the server's Retry-After; without one it grows. Other errors are final.
     """
 
     placeholders: ClassVar[tuple[str, ...]] = ("question", "memories")
@@ -47,7 +34,7 @@ class ModelStage(Stage):
     """What it may hold besides."""
 
     llm: object = Field(default=None, exclude=True, repr=False)
-    timeout_s: Seconds | None = None
+    timeout_s: Seconds | None = None  # for all attempts taken together
     attempts: int | None = Field(default=None, ge=1, le=10)
     structured: bool | None = None
 

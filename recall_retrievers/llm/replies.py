@@ -45,14 +45,7 @@ def objects_with(reply: str, name: str) -> list[Object]:
 
 
 def without_thoughts(reply: str) -> str:
-    """A reply without thoughts, which may begin in the prompt or be cut off.
-
-    Examples:
-        >>> without_thoughts("<think>Perhaps March?</think> None.")
-        'None.'
-        >>> without_thoughts("Perhaps March?[/THINK] None.")
-        'None.'
-    """
+    """A reply without thoughts, which may begin in the prompt or be cut off."""
     if len(reply) > _LONGEST:
         raise ReplyError(f"expected a short JSON reply; got {len(reply)} characters")
     *_, reply = _FINAL.split(reply)

@@ -28,14 +28,6 @@ def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False
 
     They may still be on a scale of the model's own; see `on_one_scale`. Scores in the text that was
     ``shown`` are a quotation, and do not count. Of a ranking without scores, the places make them.
-
-    Examples:
-        >>> read_scores('{"scores": [[2, 0.8], [9, 1]]}', 2).value
-        {2: 0.8}
-        >>> read_scores('{"scores": [{"id": 0, "score": "80%"}, {"id": 1, "score": 0.1}]}', 2)
-        Answer(value={1: 0.8, 2: 0.1}, notes=('numbers from 0',))
-        >>> read_scores('{"ranking": [2, 1, 2, 7]}', 3, ranked=True).value
-        {2: 1.0, 1: 0.6666666666666667}
     """
     name = "ranking" if ranked else "scores"
     answer = read_answer(reply, name, shown)
@@ -54,11 +46,6 @@ def on_one_scale(outcomes: Sequence[Scores | Exception]) -> list[Scores | Except
 
     A scale of 5, 10 or 100 is known by scores above 1. A window with scores on two scales, or on
     none of these, is an error in its place.
-
-    Examples:
-        >>> windows = [Answer({1: 9.0, 2: 0.0}), Answer({1: 1.0, 2: 0.0})]
-        >>> [each.value for each in on_one_scale(windows)]
-        [{1: 0.9, 2: 0.0}, {1: 0.1, 2: 0.0}]
     """
     checked = [_checked(each) if isinstance(each, Answer) else each for each in outcomes]
     scores = [each for each in checked if isinstance(each, Answer)]

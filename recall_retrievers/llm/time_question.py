@@ -100,18 +100,6 @@ def read_time(reply: str, query: Query) -> TimeRange | None:
     The ends are years, months, days or moments in ISO 8601. They must fit a question about
     memories: between 1900 and twenty years ahead, and at most a century apart. The range begins
     after the reference time only where the question looks ahead.
-
-    Raises:
-        ReplyError: When the reply has no such range, or several.
-
-    Examples:
-        >>> now = datetime.fromisoformat("2024-06-12T15:30:00+00:00")
-        >>> query = Query(text="Where did I live before the pandemic?", reference_time=now)
-        >>> reply = '{"words": "before the pandemic", "start": null, "end": "2020-02"}'
-        >>> read_time(reply, query).describe()
-        'before 2020-03-01'
-        >>> read_time('{"start": null, "end": null}', query) is None
-        True
     """
     answers = objects_with(reply, "start")
     if not answers:

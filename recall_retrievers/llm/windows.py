@@ -53,14 +53,6 @@ def windows(
     """Split memories into windows, in order. No memory is left out.
 
     A memory that is longer than a window has one of its own. It is cut there, with a mark.
-
-    Examples:
-        >>> memories = [Candidate(content=name) for name in "abcd"]
-        >>> [len(each.memories) for each in windows(memories, budget=900, count=len, most=3)]
-        [3, 1]
-        >>> both = windows(memories, budget=900, count=len, orders=2)
-        >>> ["".join(memory.content for memory in window.memories) for window in both]
-        ['abcd', 'bcad']
     """
     count = count or token_counter()
     shown = _split(memories, budget, count, most)
@@ -98,19 +90,14 @@ def _split(
     ]
 
 
-def fit_budget(memories: Sequence[Candidate], budget: int, count: Counter) -> list[Candidate]:
+def fit_budget(
+    memories: Sequence[Candidate], budget: int, count: Counter | None
+) -> list[Candidate]:
     """Choose the memories that fit, the best first. Their trace names the others.
 
     The first memory always stays. If it is longer than the whole budget, it is cut, with a mark.
-
-    Examples:
-        >>> texts = ("Tea.", "A long story.", "Jam.")
-        >>> memories = [Candidate(content=text, id=text[:1]) for text in texts]
-        >>> [(each.content, each.trace) for each in fit_budget(memories, 10, len)]
-        [('Tea.', {'left_out': 'A'}), ('Jam.', {'left_out': 'A'})]
-        >>> fit_budget(memories[1:], 10, len)[0].content
-        'A long […]'
     """
+    count = count or token_counter()
     chosen: list[Candidate] = []
     others: list[Candidate] = []
     room = budget

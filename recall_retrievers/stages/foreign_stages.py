@@ -24,26 +24,7 @@ MemoryFunction = Callable[[list[Candidate], Query], Iterable[Candidate | Memory]
 
 
 class FunctionStage(Stage):
-    """A stage that applies a function after the search.
-
-    Args:
-        function: Takes the candidates (see `Candidate`), best first, and the query. It returns the
-            memories that stay, in their new order. It must not wait for anything: write a class for
-            a stage that needs a model.
-
-    Raises:
-        TypeError: When the function does not return memories.
-
-    Examples:
-        >>> from datetime import UTC, datetime
-        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
-        >>> short = FunctionStage(
-        ...     function=lambda memories, query: [m for m in memories if len(m.content) < 20]
-        ... )
-        >>> teas = (Candidate(content="Green tea."), Candidate(content="A long story of tea."))
-        >>> [memory.content for memory in short.apply(Recall(query, teas)).memories]
-        ['Green tea.']
-    """
+    """A stage that applies a function, which must not wait for anything, after the search."""
 
     function: MemoryFunction = Field(exclude=True)
 
@@ -90,9 +71,6 @@ class StockStage(Stage):
     are, and the trace says so. If it loses the id of a memory, the stage restores the id. If it
     changes only the order, the stage deals out the old scores in the new order, so that the order
     holds for later stages. ``recall_ranked_by`` in the trace then names the piece.
-
-    Args:
-        piece: The framework's compressor or postprocessor.
     """
 
     piece: object = Field(exclude=True)

@@ -160,7 +160,7 @@ class SearchGate(ModelStage):
             conversation: See `should_search_memory`.
             system_prompt: See `should_search_memory`.
         """
-        return self._read(read_turns(conversation), system_prompt)
+        return self._read(read_turns(conversation), names_served(system_prompt))
 
     def should_search(self, conversation: Conversation, system_prompt: str = "") -> bool:
         """Whether a conversation needs memories; see `should_search_memory`."""
@@ -170,7 +170,7 @@ class SearchGate(ModelStage):
         """Pass on a question that needs memories, and stop for one that needs none."""
         before = read_turns([(each.role, each.content) for each in recall.query.messages])
         question = [Turn(USER, recall.query.text)] if recall.query.text else []
-        reading = self._read([*before, *question], "")
+        reading = self._read([*before, *question], frozenset())
         low, high = self.undecided
         if self.llm is not None and low <= reading.score < high:
             return self._by_model(recall, reading)
@@ -190,8 +190,7 @@ class SearchGate(ModelStage):
             return recall
         return recall.skip(type(self).__name__, "; ".join([str(reading), *recall.fallbacks]))
 
-    def _read(self, turns: Sequence[Turn], system_prompt: str) -> GateReading:
-        people = names_served(system_prompt)
+    def _read(self, turns: Sequence[Turn], people: frozenset[str]) -> GateReading:
         last = next((turn.text for turn in reversed(turns) if turn.role == USER), "")
         sentences = [
             cues

@@ -144,34 +144,25 @@ def adds_a_clause(sentence: str, known: frozenset[str]) -> bool:
     were chosen with ``benchmarks.citations``: they refuse most invented clauses and keep 96 % of
     the light paraphrases.
     """
-    return _has_a_stretch(sentence, known) or any(
-        _is_unknown(clause, known) for clause in _BETWEEN.split(sentence)
-    )
+    characters, others = _by_script(sentence)
+    if _longest(others, known) >= _STRETCH or _longest(characters, known) >= _HAN_STRETCH:
+        return True
+    return any(_is_unknown(clause, known) for clause in _BETWEEN.split(sentence))
 
 
 def _is_unknown(clause: str, known: frozenset[str]) -> bool:
-    characters, others = _by_script(words(clause))
+    characters, others = _by_script(clause)
     if len(others) >= _WORDS and known.isdisjoint(others):
         return True
     found = sum(character in known for character in characters)
     return len(characters) >= _HAN_WORDS and found <= _KNOWN_HAN * len(characters)
 
 
-def _has_a_stretch(sentence: str, known: frozenset[str]) -> bool:
-    characters, others = _by_script(words(sentence))
-    return _longest(others, known) >= _STRETCH or _longest(characters, known) >= _HAN_STRETCH
-
-
-def _by_script(found: Iterable[str]) -> tuple[list[str], list[str]]:
+def _by_script(text: str) -> tuple[list[str], list[str]]:
     """The Chinese characters and the other words; pairs of characters say nothing new."""
-    characters: list[str] = []
-    others: list[str] = []
-    for word in found:
-        if not _HAN.match(word):
-            others.append(word)
-        elif len(word) == 1:
-            characters.append(word)
-    return characters, others
+    found = words(text)
+    characters = [word for word in found if _HAN.match(word) and len(word) == 1]
+    return characters, [word for word in found if not _HAN.match(word)]
 
 
 def _longest(found: Iterable[str], known: frozenset[str]) -> int:

@@ -107,14 +107,7 @@ def measured(value: Fraction, behind: str, *, needed: bool) -> Found:
 
 
 def in_words(said: str, behind: str) -> Found:
-    """The value of number words. "One" and "first" say too little to be needed.
-
-    Examples:
-        >>> list(in_words("two hundred and five", " men"))
-        [('205', True)]
-        >>> list(in_words("twenty first", " floor"))
-        [('21', False), ('nth 21', True)]
-    """
+    """The value of number words. "One" and "first" say too little to be needed."""
     words = [word for word in re.split("[ -]+", said.lower()) if word != "and"]
     total = current = 0
     for word in words:
@@ -141,12 +134,7 @@ def meant(word: str, behind: str) -> Found:
 
 
 def in_chinese(numeral: str, behind: str) -> Found:
-    """The value of Chinese numerals; 两三 is two or three.
-
-    Examples:
-        >>> list(in_chinese("十五", "分钟")), list(in_chinese("第二", "次"))
-        ([('15 minute', True)], [('nth 2', True), ('2', False)])
-    """
+    """The value of Chinese numerals; 两三 is two or three."""
     bare = numeral.removeprefix("第")
     kinds = numeral_kinds(bare)
     about = kinds.get("ABOUT")
@@ -182,12 +170,7 @@ def date_names(year: int | None, month: int, day: int | None) -> Found:
 
 
 def in_figures(text: str) -> Found:
-    """A date in figures: 2023-03-05, 03/2023, 28.4.2023.
-
-    Examples:
-        >>> [name for name, _ in in_figures("03/2023")]
-        ['month 3', '2023']
-    """
+    """A date in figures: 2023-03-05, 03/2023, 28.4.2023."""
     parts = [int(part) for part in _PARTS.split(text)]
     if len(parts) == 2:
         (month, year), day = parts, None

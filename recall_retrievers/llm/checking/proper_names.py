@@ -58,12 +58,6 @@ def unknown_names(sentence: str, known: str, others: str = "") -> frozenset[str]
     """The names of a sentence that a text does not have.
 
     A name in the ``others``, which were shown too, is a name at the start of a sentence as well.
-
-    Examples:
-        >>> unknown_names("Ann likes Rome and Italian food.", "Ann: I like Milan. In Italy I eat.")
-        frozenset({'Rome'})
-        >>> unknown_names("她看了《活着》", "我看了《围城》")
-        frozenset({'活着'})
     """
     lower = {_bare(word) for word in _WORD.findall(known)}
     capitals = dict.fromkeys(_capitals(sentence, others))
