@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from recall_retrievers.gate.language import CUES, Language
-from recall_retrievers.gate.phrases import BOUNDARY, Match, tokens_of
-from recall_retrievers.gate.sentences import Sentence, sentences_of, without_material
+from recall_retrievers.gate.phrases import (
+    BOUNDARY,
+    Match,
+    Sentence,
+    sentences_of,
+    tokens_of,
+    without_material,
+)
 from recall_retrievers.gate.turns import USER, Turn
 
 _BACK = 4  # turns in which the book of "that book" may stand
@@ -17,7 +23,7 @@ _REQUEST = 14  # tokens of a request, boundaries included; statements are longer
 _FOLLOWED = 5  # such messages in a row
 
 LEARNED = "learned"
-"""The kind of the cue that a message is as a whole; see `recall_retrievers.gate.learned`."""
+"""The kind of the cue that a message is as a whole; see `recall_retrievers.gate.language`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,22 +114,21 @@ class _Reader:
 
     def read(self, sentence: Sentence, matches: Sequence[Match]) -> Cues:
         """The cues of the next sentence, from its matches."""
+        kinds = {match.kind for match in matches}
         lookalikes = [match for match in matches if match.kind == "lookalike"]
+        real = [m for m in matches if not any(_within(m, each, sentence) for each in lookalikes)]
         cues: dict[str, Cue] = {}
-        for match in matches:
-            if any(_within(match, lookalike, sentence) for lookalike in lookalikes):
-                continue
+        for match in real:
             kind = self._counts_as(match, sentence)
             if kind in CUES and kind not in cues:
                 cues[kind] = Cue(kind, _words(match, sentence, self._language))
-        if self._own and any(match.kind == "back" for match in matches):
+        if self._own and "back" in kinds:
             cues.setdefault("own", self._own)
         if people := self._people.intersection(sentence.tokens):
             cues.setdefault("own", Cue("own", min(people)))
-        kinds = {match.kind for match in matches}
         if "how_to" not in kinds:
             if sentence.is_question:
-                self._ask_of_oneself(cues, matches, lookalikes, sentence)
+                self._ask_of_oneself(cues, real, sentence)
             elif "own" in kinds & cues.keys() and not self._tells(matches, sentence):
                 cues.setdefault("asks", Cue("asks", sentence.words[1]))
         self._own = cues.get("own")
@@ -131,19 +136,11 @@ class _Reader:
         return tuple(cues.values())
 
     def _ask_of_oneself(
-        self,
-        cues: dict[str, Cue],
-        matches: Sequence[Match],
-        lookalikes: Sequence[Match],
-        sentence: Sentence,
+        self, cues: dict[str, Cue], matches: Sequence[Match], sentence: Sentence
     ) -> None:
         """Add the cues of a question with the asker in it: it is about the asker's memories."""
         for match in matches:
-            if (
-                match.kind == "self"
-                and not self._opens(match, sentence)
-                and not any(_within(match, lookalike, sentence) for lookalike in lookalikes)
-            ):
+            if match.kind == "self" and not self._opens(match, sentence):
                 cues.setdefault("own", Cue("own", _words(match, sentence, self._language)))
         if "own" in cues:
             cues.setdefault("asks", Cue("asks", "?"))

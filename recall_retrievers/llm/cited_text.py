@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from recall_retrievers.core.citation import Claim
 from recall_retrievers.core.errors import ReplyError
-from recall_retrievers.llm.answers import Answer, read_answer
 from recall_retrievers.llm.fencing import visible
 from recall_retrievers.llm.prompts import MOST_SENTENCES
 from recall_retrievers.llm.replies import (
+    Answer,
     objects_with,
+    read_answer,
     whole_entries,
     whole_number,
     without_thoughts,

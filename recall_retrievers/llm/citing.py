@@ -17,12 +17,11 @@ from recall_retrievers.core.errors import ModelError, ReplyError, described
 from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import Answers, Prompt, Request, Requests, Work
 from recall_retrievers.core.settings import Share
-from recall_retrievers.llm.answers import read_answer
 from recall_retrievers.llm.checking.citation_check import Verified, notes_on, verify
 from recall_retrievers.llm.cited_text import read_sentences
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
 from recall_retrievers.llm.model_stage import MemoriesStage
-from recall_retrievers.llm.replies import whole_number
+from recall_retrievers.llm.replies import read_answer, whole_number
 from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
 
 Support = Callable[[str, Sequence[str]], bool]

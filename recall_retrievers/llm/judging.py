@@ -16,9 +16,9 @@ from recall_retrievers.core.citation import identity
 from recall_retrievers.core.errors import ModelError
 from recall_retrievers.core.settings import Count, Share
 from recall_retrievers.core.stage import Flow, Recall, TopN
-from recall_retrievers.llm.answers import Answer
 from recall_retrievers.llm.model_stage import MemoriesStage
 from recall_retrievers.llm.prompts import reply_form
+from recall_retrievers.llm.replies import Answer
 from recall_retrievers.llm.scores import Scores, on_one_scale, read_scores
 from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
 from recall_retrievers.ranking.relevance import by_score, relevances, start

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from recall_retrievers.core.errors import ReplyError
-from recall_retrievers.llm.answers import Answer, read_answer
-from recall_retrievers.llm.replies import decimal_number, whole_number
+from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
 
 _NUMBERS = ("memory", "id", "number", "index")
 _SCORES = ("score", "relevance", "rating")

@@ -141,10 +141,8 @@ def read_replies(
 def some_failed(recall: Recall, stage: str, outcomes: Sequence[object]) -> Recall:
     """The recall. If the replies to some windows cannot be used, it names the first error."""
     errors = failures(outcomes)
-    if not errors:
-        return recall
-    why = f"{len(errors)} of {len(outcomes)} prompts failed: {described(errors[0])}"
-    return recall.fell_back(stage, why)
+    why = [f"{len(errors)} of {len(outcomes)} prompts failed: {described(e)}" for e in errors[:1]]
+    return recall.fell_back(stage, *why)
 
 
 def failures(outcomes: Sequence[object]) -> list[Exception]:

@@ -54,14 +54,11 @@ class FunctionStage(Stage):
                 f"{self.stage_name} must return memories, as (memories, query) -> memories; "
                 f"got {wrong[0]}"
             )
-        return replace(recall, memories=tuple(map(self._signed, candidates(memories))))
-
-    def _signed(self, memory: Candidate) -> Candidate:
-        """A memory with the name of the function on the steps without a stage name."""
-        steps = [
-            step if step.stage else step._replace(stage=self.stage_name) for step in memory.steps
-        ]
-        return replace(memory, steps=tuple(steps))
+        name, signed = self.stage_name, []
+        for memory in candidates(memories):  # steps without a stage name get that of the function
+            steps = [step if step.stage else step._replace(stage=name) for step in memory.steps]
+            signed.append(replace(memory, steps=tuple(steps)))
+        return replace(recall, memories=tuple(signed))
 
 
 class StockStage(Stage):

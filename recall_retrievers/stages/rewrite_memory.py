@@ -17,7 +17,7 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Flow, Prompt, Recall
 from recall_retrievers.llm.checking.citation_check import Verified, verify
 from recall_retrievers.llm.cited_text import finished_claims
-from recall_retrievers.llm.citing import Checked, CitingStage
+from recall_retrievers.llm.citing import CitingStage
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, indented
 from recall_retrievers.llm.prompts import (
     CITED_SENTENCES,
@@ -111,7 +111,12 @@ class RewriteMemory(CitingStage):
                 )
         except (ModelError, ReplyError) as error:
             return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
-        parts = [_text(outcome, window) for outcome, window in zip(outcomes, shown, strict=True)]
+        parts = [
+            " ".join(each.marked() for each in outcome.citations)
+            if isinstance(outcome, Verified)
+            else plain_text(window.memories, window.first)
+            for outcome, window in zip(outcomes, shown, strict=True)
+        ]
         citations = tuple(citation for each in verified for citation in each.citations)
         text = "\n\n".join(filter(None, parts)) or abstention(recall.query.text)
         return replace(checked, text=text, citations=citations)
@@ -140,18 +145,9 @@ def plain_text(memories: Sequence[Candidate], first: int = 0) -> str:
 
     Further lines of a text stand behind a margin, so that none looks like the start of a memory.
     """
-    return "\n".join(
-        f"Memory {number} :\n{_when(memory)} Content: {indented(memory.content, _MARGIN)}\n"
-        for number, memory in enumerate(memories, first + 1)
-    )
-
-
-def _when(memory: Candidate) -> str:
-    when = indented(memory.when_to_use, _MARGIN)
-    return f" When to use: {when}\n" if when else ""
-
-
-def _text(outcome: Checked, window: Window) -> str:
-    if isinstance(outcome, Exception):
-        return plain_text(window.memories, window.first)
-    return " ".join(citation.marked() for citation in outcome.citations)
+    blocks = []
+    for number, memory in enumerate(memories, first + 1):
+        when = f" When to use: {indented(memory.when_to_use, _MARGIN)}\n"
+        content = f" Content: {indented(memory.content, _MARGIN)}\n"
+        blocks.append(f"Memory {number} :\n{when if memory.when_to_use else ''}{content}")
+    return "\n".join(blocks)

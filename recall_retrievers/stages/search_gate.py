@@ -26,10 +26,10 @@ from recall_retrievers.core.stage import Flow, Prompt, Recall
 from recall_retrievers.gate.language import CUES, Language, likely, load_language
 from recall_retrievers.gate.reading import LEARNED, names_served, read_cues
 from recall_retrievers.gate.turns import USER, Conversation, Turn, read_turns
-from recall_retrievers.llm.answers import Answer, read_answer
 from recall_retrievers.llm.fencing import fenced, harmless
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.llm.prompts import Loose
+from recall_retrievers.llm.replies import Answer, read_answer
 
 Sum = Annotated[float, Field(ge=-1_000, le=1_000)]
 """A weight of a cue, or the sum of some."""

@@ -21,7 +21,7 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.world import run
 from recall_retrievers.explain.explanation import explain
-from recall_retrievers.llm.checking.evidence import live_parts
+from recall_retrievers.llm.checking.citation_check import live_parts
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
 from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.stages.plain_texts import MergeMemory, PrintMemory
