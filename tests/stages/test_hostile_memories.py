@@ -233,20 +233,6 @@ def test_an_address_is_known_as_the_prompt_shows_it_and_no_part_of_one_is() -> N
     assert "https://a.example." not in cut
 
 
-@SLY
-def test_what_another_memory_says_comes_alive_in_no_rewrite(sly: Candidate) -> None:
-    for stage, key in (
-        (RewriteMemory(llm=object()), "sentences"),
-        (Reflect(llm=object()), "points"),
-    ):
-        said = [{"text": f"{HONEST.content} {sly.content[:200]}", "memories": [1]}]
-        reply = json.dumps({key: said})
-
-        recall = run(stage.apply(asked(HONEST)), Scripted(lambda prompts, reply=reply: [reply]))
-
-        assert not live_parts(recall.text)
-
-
 @pytest.mark.parametrize("text", ["[", "![", "<a", "a", "a@", "a.", "//a ", "http:"])
 def test_to_look_for_links_takes_as_long_as_the_text_is(text: str) -> None:
     assert growth(lambda size: live_parts(text * size), 3_000) < 3 * TIMES

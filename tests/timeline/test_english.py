@@ -112,15 +112,6 @@ def test_settings() -> None:
     assert read("last summer", hemisphere="south") == [("2023-12-01", "2024-03-01")]
 
 
-def test_recurrence_matches_by_calendar_field() -> None:
-    (found,) = extract_time("What do I do on Mondays?", NOW)
-    assert found.recurrence is not None
-    assert found.recurrence.weekdays == {0}
-    (found,) = extract_time("every March", NOW)
-    assert found.recurrence is not None
-    assert found.recurrence.months == {3}
-
-
 @table("word", ["recently", "lately", "a while ago", "years ago"])
 def test_vague_words_are_soft_and_come_last(word: str) -> None:
     assert [one.soft for one in extract_time(f"I met him {word}", "2024-06-12T15:30Z")] == [True]
