@@ -97,7 +97,7 @@ _AMOUNTS: Table = {
     "NUM <fortnight>": lambda _, count: Duration.of(2 * count, "week"),
     "<half> UNIT": lambda now, unit: relative.and_a_half(now, 0, unit),
     "NUM <half> UNIT": lambda now, _, unit: relative.and_a_half(now, 0, unit),
-    "<onerelative.and_a_half> UNIT": lambda now, unit: relative.and_a_half(now, 1, unit),
+    "<one_and_a_half> UNIT": lambda now, unit: relative.and_a_half(now, 1, unit),
     "NUM UNIT <and> <half>": relative.and_a_half,
 }
 
