@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated, Protocol
 
 from pydantic import AfterValidator, Field
 
@@ -16,11 +16,10 @@ from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import ModelError, ReplyError, described
 from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import Answers, Prompt, Request, Requests, Work
-from recall_retrievers.core.settings import Share
 from recall_retrievers.llm.checking.citation_check import Verified, notes_on, verify
 from recall_retrievers.llm.cited_text import read_sentences
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
-from recall_retrievers.llm.model_stage import MemoriesStage
+from recall_retrievers.llm.model_stage import ShowsMemories
 from recall_retrievers.llm.replies import read_answer, whole_number
 from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
 
@@ -49,81 +48,82 @@ Checked = Verified | Exception
 """The outcome of a window."""
 
 
-class CitingStage(MemoriesStage):
-    """The base of the stages in which a model writes sentences that cite memories."""
+class Cites(ShowsMemories, Protocol):
+    """A stage in which a model writes sentences that cite memories."""
 
-    writes_text: ClassVar[bool] = True
-    listed_as: ClassVar[str]
-    """The name of the list of sentences in a reply."""
+    min_support: float
+    check: object
 
-    min_support: Share = 0.4
-    check: Check = None
 
-    def written(
-        self, recall: Recall, shown: Sequence[Window], prompts: Sequence[Prompt]
-    ) -> Generator[Requests, Answers, tuple[Recall, list[Checked]]]:
-        """Ask for the sentences, and check them. The recall says what was odd about the replies.
+def written(
+    stage: Cites,
+    recall: Recall,
+    asked: Sequence[tuple[Window, Prompt]],
+    name: str,
+    refuses: Callable[[Verified], bool] = lambda _: False,
+) -> Generator[Requests, Answers, tuple[Recall, list[Checked]]]:
+    """Ask for sentences, a list with a name, and check them. The recall says what was odd.
 
-        Raises:
-            ModelError: When the model fails.
-            ReplyError: When no sentence of any window holds.
-        """
-        replies = yield prompts
-        notes: list[str] = []
-        answered = [*zip(shown, replies, strict=True)]
-        outcomes = read_replies(answered, partial(self._read, notes))
-        outcomes, note = yield from self._second_opinions(outcomes, shown)
-        errors = failures(outcomes)
-        if len(errors) == len(outcomes):
-            raise errors[0]
-        verified = [each for each in outcomes if isinstance(each, Verified)]
-        recall = some_failed(recall, self.stage_name, outcomes)
-        notes += [note] if note else []
-        recall = recall.fell_back(self.stage_name, *dict.fromkeys(notes), *notes_on(verified))
-        return recall, outcomes
+    Some that hold are of no use if their stage ``refuses`` the outcome of their window.
 
-    def _read(self, notes: list[str], reply: str, window: Window) -> Verified:
-        text = read_sentences(reply, self.listed_as)
-        verified = verify(text.value, window.memories, self.min_support, window.first)
-        if (text.value and not verified.citations) or self.refuses(verified):
+    Raises:
+        ModelError: When the model fails.
+        ReplyError: When no sentence of any window holds.
+    """
+    shown = [window for window, _ in asked]
+    replies = yield [prompt for _, prompt in asked]
+    notes: list[str] = []
+
+    def read(reply: str, window: Window) -> Verified:
+        text = read_sentences(reply, name)
+        verified = verify(text.value, window.memories, stage.min_support, window.first)
+        if (text.value and not verified.citations) or refuses(verified):
             raise ReplyError(
                 f"{verified.removed} of {len(text.value)} sentences do not rest on what they cite"
             )
-        notes += text.notes
+        notes.extend(text.notes)
         return verified
 
-    def refuses(self, _: Verified) -> bool:
-        """Whether the sentences of a window are of no use, though some hold."""
-        return False
+    outcomes = read_replies([*zip(shown, replies, strict=True)], read)
+    outcomes, note = yield from _second_opinions(stage, outcomes, shown)
+    errors = failures(outcomes)
+    if len(errors) == len(outcomes):
+        raise errors[0]
+    verified = [each for each in outcomes if isinstance(each, Verified)]
+    recall = some_failed(recall, stage.stage_name, outcomes)
+    notes += [note] if note else []
+    recall = recall.fell_back(stage.stage_name, *dict.fromkeys(notes), *notes_on(verified))
+    return recall, outcomes
 
-    def _second_opinions(
-        self, outcomes: list[Checked], shown: Sequence[Window]
-    ) -> Generator[Requests, Answers, tuple[list[Checked], str]]:
-        """Ask about every sentence that passed, and remove those that are not supported.
 
-        A model that fails, or whose reply cannot be read, removes nothing; the note says so. The
-        error of a function is raised.
-        """
-        passed = {n: e for n, e in enumerate(outcomes) if isinstance(e, Verified) and e.citations}
-        if self.check is None or not passed:
-            return outcomes, ""
-        requests: list[Request] = [
-            replace(self.to_model(_prompt(each.citations, shown[place])), llm=self.check)
-            if _is_model(self.check)
-            else Work(partial(_by, self.check, each, shown[place]))
-            for place, each in passed.items()
-        ]
+def _second_opinions(
+    stage: Cites, outcomes: list[Checked], shown: Sequence[Window]
+) -> Generator[Requests, Answers, tuple[list[Checked], str]]:
+    """Ask about every sentence that passed, and remove those that are not supported.
+
+    A model that fails, or whose reply cannot be read, removes nothing; the note says so. The
+    error of a function is raised.
+    """
+    passed = {n: e for n, e in enumerate(outcomes) if isinstance(e, Verified) and e.citations}
+    if stage.check is None or not passed:
+        return outcomes, ""
+    requests: list[Request] = [
+        replace(stage.to_model(_prompt(each.citations, shown[place])), llm=stage.check)
+        if _is_model(stage.check)
+        else Work(partial(_by, stage.check, each, shown[place]))
+        for place, each in passed.items()
+    ]
+    try:
+        answers = yield requests
+    except ModelError as error:
+        return outcomes, f"no second opinion: {described(error)}"
+    results, note = [*outcomes], ""
+    for (place, each), answer in zip(passed.items(), answers, strict=True):
         try:
-            answers = yield requests
-        except ModelError as error:
-            return outcomes, f"no second opinion: {described(error)}"
-        results, note = [*outcomes], ""
-        for (place, each), answer in zip(passed.items(), answers, strict=True):
-            try:
-                results[place] = _without(each, _refused(answer, len(each.citations)))
-            except ReplyError as error:
-                note = f"no second opinion: {described(error)}"
-        return results, note
+            results[place] = _without(each, _refused(answer, len(each.citations)))
+        except ReplyError as error:
+            note = f"no second opinion: {described(error)}"
+    return results, note
 
 
 def _is_model(check: object) -> bool:

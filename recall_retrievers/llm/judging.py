@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-
-from pydantic import Field
+from typing import Protocol
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.citation import identity
 from recall_retrievers.core.errors import ModelError
-from recall_retrievers.core.settings import Count, Share
-from recall_retrievers.core.stage import Flow, Recall, TopN
-from recall_retrievers.llm.model_stage import MemoriesStage
+from recall_retrievers.core.stage import Flow, Recall
+from recall_retrievers.llm.model_stage import ShowsMemories, about, windows_of
 from recall_retrievers.llm.prompts import reply_form
 from recall_retrievers.llm.replies import Answer
 from recall_retrievers.llm.scores import Scores, on_one_scale, read_scores
@@ -33,52 +31,54 @@ _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
 
 
-class JudgeStage(MemoriesStage):
-    """The base of the stages in which a model judges the candidates."""
+class Judge(ShowsMemories, Protocol):
+    """A stage in which a model judges the candidates."""
 
-    semantic_share: Share = SHARE
-    orders: int = Field(default=1, ge=1, le=3)
-    top_n: TopN = None
-    window: Count = 20
+    semantic_share: float
+    orders: int
+    window: int
 
-    def judged(self, recall: Recall, system: str, *, ranked: bool = False) -> Flow:
-        """Let the model judge the candidates, check its judgements, and sort.
 
-        All of them stay. A single memory is not judged: its place is certain. A memory in several
-        windows has the mean of its scores. If no reply can be used, the order and the scores stand,
-        and the trace says so.
-        """
-        if len(recall.memories) < 2:
-            return recall
-        shown = self.windows(recall.memories, self.window, self.orders)
-        name, stage = "ranking" if ranked else "scores", self.stage_name
-        try:
-            replies = yield [
-                self.about(recall.query, each, system, reply_form(len(each.memories), scores=name))
-                for each in shown
-            ]
-        except ModelError as error:
-            return recall.fell_back(stage, error)
+def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -> Flow:
+    """Let the model judge the candidates, check its judgements, and sort.
 
-        def read(reply: str, window: Window) -> Scores:
-            return read_scores(reply, len(window.memories), window.text, ranked=ranked)
+    All of them stay. A single memory is not judged: its place is certain. A memory in several
+    windows has the mean of its scores. If no reply can be used, the order and the scores stand,
+    and the trace says so.
+    """
+    if len(recall.memories) < 2:
+        return recall
+    shown = windows_of(stage, recall.memories, stage.window, stage.orders)
+    name = "ranking" if ranked else "scores"
+    try:
+        replies = yield [
+            about(stage, recall.query, each, system, reply_form(len(each.memories), scores=name))
+            for each in shown
+        ]
+    except ModelError as error:
+        return recall.fell_back(stage.stage_name, error)
 
-        outcomes = on_one_scale(read_replies([*zip(shown, replies, strict=True)], read))
-        scores: dict[str, list[float]] = {}
-        notes: list[str] = []
-        for window, outcome in zip(shown, outcomes, strict=True):
-            if isinstance(outcome, Answer):
-                notes += outcome.notes
-                for number, score in outcome.value.items():
-                    scores.setdefault(identity(window.memories[number - 1]), []).append(score)
-        if not scores:
-            return recall.fell_back(stage, failures(outcomes)[0])
-        sent = {*map(identity, recall.memories)}
-        if len(scores) < len(sent):
-            notes.append(f"{len(sent) - len(scores)} of {len(sent)} {NOT_JUDGED}")
-        means = {name: sum(each) / len(each) for name, each in scores.items()}
-        recall = replace(recall, memories=_mixed(recall.memories, means, self.semantic_share))
-        return some_failed(recall, stage, outcomes).fell_back(stage, *dict.fromkeys(notes))
+    def read(reply: str, window: Window) -> Scores:
+        return read_scores(reply, len(window.memories), window.text, ranked=ranked)
+
+    outcomes = on_one_scale(read_replies([*zip(shown, replies, strict=True)], read))
+    scores: dict[str, list[float]] = {}
+    notes: list[str] = []
+    for window, outcome in zip(shown, outcomes, strict=True):
+        if isinstance(outcome, Answer):
+            notes += outcome.notes
+            for number, score in outcome.value.items():
+                scores.setdefault(identity(window.memories[number - 1]), []).append(score)
+    if not scores:
+        return recall.fell_back(stage.stage_name, failures(outcomes)[0])
+    sent = {*map(identity, recall.memories)}
+    if len(scores) < len(sent):
+        notes.append(f"{len(sent) - len(scores)} of {len(sent)} {NOT_JUDGED}")
+    means = {name: sum(each) / len(each) for name, each in scores.items()}
+    recall = replace(recall, memories=_mixed(recall.memories, means, stage.semantic_share))
+    return some_failed(recall, stage.stage_name, outcomes).fell_back(
+        stage.stage_name, *dict.fromkeys(notes)
+    )
 
 
 def _mixed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from string import Template
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol
 
 from pydantic import BaseModel, Field, field_validator
 
@@ -19,6 +19,12 @@ from recall_retrievers.text.tokens import Counter
 
 SystemPrompt = Annotated[str | None, Field(min_length=1)]
 """The instructions for the model, in place of the stage's own."""
+
+TokenBudget = Annotated[int, Field(ge=100, le=10_000_000)]
+"""How many tokens of memories go into one prompt."""
+
+TokenCounter = Annotated[Counter | None, Field(exclude=True, repr=False)]
+"""What counts the tokens of a text; None = `token_counter`."""
 
 
 class ModelStage(Stage):
@@ -73,27 +79,45 @@ class ModelStage(Stage):
         )
 
 
-class MemoriesStage(ModelStage):
-    """The base of the stages that show a model the memories."""
+class ShowsMemories(Protocol):
+    """A stage that shows a model the memories."""
 
-    own_user_prompt: ClassVar[Template] = USER
+    token_budget: int
+    token_counter: Counter | None
+    system_prompt: str | None
+    user_prompt: str | None
 
-    token_budget: int = Field(default=4000, ge=100, le=10_000_000)
-    token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
-    system_prompt: SystemPrompt = None
-    user_prompt: str | None = None
+    @property
+    def stage_name(self) -> str:
+        """See `Stage`."""
 
-    def windows(
-        self, memories: Sequence[Candidate], most: int | None = None, orders: int = 1
-    ) -> list[Window]:
-        """The memories in windows that fit into a prompt; see `windows`."""
-        budget, count = self.token_budget, self.token_counter
-        return windows(memories, budget=budget, count=count, most=most, orders=orders)
+    def prompt(self, system: str, user: str, form: type[BaseModel], **material: str) -> Prompt:
+        """See `ModelStage`."""
 
-    def about(self, query: Query, window: Window, system: str, form: type[BaseModel]) -> Prompt:
-        """The prompt about a question and the memories of a window."""
-        user = self.user_prompt or self.own_user_prompt.template
-        return self.prompt(self.system_prompt or system, user, form, **window.material(query))
+    def to_model(self, prompt: Prompt) -> Prompt:
+        """See `ModelStage`."""
+
+
+def windows_of(
+    stage: ShowsMemories, memories: Sequence[Candidate], most: int | None = None, orders: int = 1
+) -> list[Window]:
+    """The memories in windows that fit into the prompts of a stage; see `windows`."""
+    budget, count = stage.token_budget, stage.token_counter
+    return windows(memories, budget=budget, count=count, most=most, orders=orders)
+
+
+def about(  # noqa: PLR0913  what a prompt consists of
+    stage: ShowsMemories,
+    query: Query,
+    window: Window,
+    system: str,
+    form: type[BaseModel],
+    *,
+    user: Template = USER,
+) -> Prompt:
+    """The prompt of a stage about a question and the memories of a window."""
+    user_prompt, system_prompt = stage.user_prompt or user.template, stage.system_prompt or system
+    return stage.prompt(system_prompt, user_prompt, form, **window.material(query))
 
 
 def _signs(names: Iterable[str]) -> str:

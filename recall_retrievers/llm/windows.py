@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.errors import ReplyError, described
@@ -16,6 +18,9 @@ from recall_retrievers.llm.fencing import body, harmless, quoted, quoted_message
 from recall_retrievers.text.tokens import Counter, cut, token_counter
 
 T = TypeVar("T")
+
+Orders = Annotated[int, Field(ge=1, le=3)]
+"""In how many orders a window is sent."""
 
 _SHOWN = 1000  # characters of a message in a prompt
 _LEAST = 16  # tokens of a memory that a prompt shows, however small the budget is

@@ -15,11 +15,20 @@ from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import ModelError, RecallError, ReplyError
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.reflection import is_reflection, reflection_of
+from recall_retrievers.core.settings import Share
 from recall_retrievers.core.stage import Flow, Prompt, Recall, Write
 from recall_retrievers.llm.checking.citation_check import Verified
 from recall_retrievers.llm.cited_text import sentences_in
-from recall_retrievers.llm.citing import CitingStage
+from recall_retrievers.llm.citing import Check, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
+from recall_retrievers.llm.model_stage import (
+    ModelStage,
+    SystemPrompt,
+    TokenBudget,
+    TokenCounter,
+    about,
+    windows_of,
+)
 from recall_retrievers.llm.prompts import CITED_RULES, CITED_SENTENCES, abstention, reply_form
 from recall_retrievers.llm.windows import Window
 
@@ -40,7 +49,7 @@ WANTED = {
 }
 
 
-class Reflect(CitingStage):
+class Reflect(ModelStage):
     """Write a summary or key points of the memories, in sentences that cite them.
 
     Each sentence is verified as in `RewriteMemory`. A sentence that fails is removed, and the trace
@@ -78,10 +87,16 @@ class Reflect(CitingStage):
         - No milk. [2]
     """
 
-    listed_as: ClassVar[str] = "points"
+    writes_text: ClassVar[bool] = True
 
     kind: Literal["summary", "key_points"] = "summary"
     store_reflections: bool = False
+    min_support: Share = 0.4
+    check: Check = None
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Write the reflection, verify every sentence of it, and store it if that is set."""
@@ -92,13 +107,13 @@ class Reflect(CitingStage):
         recall = replace(recall, memories=sources).at_most(recall.query.k)
         citations = _first_sentences(recall.memories)
         if self.llm is not None:
-            window, *others = self.windows(recall.memories)
+            window, *others = windows_of(self, recall.memories)
             if others:
                 left_out = ", ".join(each.id for other in others for each in other.memories)
                 recall = recall.fell_back(self.stage_name, f"no room for memories {left_out}")
             try:
-                prompts = [self._prompt(recall.query, window)]
-                recall, outcomes = yield from self.written(recall, [window], prompts)
+                asked = [(window, self._prompt(recall.query, window))]
+                recall, outcomes = yield from written(self, recall, asked, "points")
             except (ModelError, ReplyError) as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
@@ -126,8 +141,8 @@ class Reflect(CitingStage):
         return recall
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        form = reply_form(len(window.memories), sentences=self.listed_as, most=_MOST_SENTENCES)
-        return self.about(query, window, SYSTEM.substitute(WANTED[self.kind]), form)
+        form = reply_form(len(window.memories), sentences="points", most=_MOST_SENTENCES)
+        return about(self, query, window, SYSTEM.substitute(WANTED[self.kind]), form)
 
 
 def _first_sentences(memories: Sequence[Candidate]) -> tuple[Citation, ...]:

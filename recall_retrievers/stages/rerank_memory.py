@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.settings import Share
-from recall_retrievers.core.stage import Flow, Recall, limit
+from recall_retrievers.core.settings import Count, Share
+from recall_retrievers.core.stage import Flow, Recall, TopN, limit
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.judging import JudgeStage
+from recall_retrievers.llm.judging import SHARE, judged
+from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_retrievers.llm.prompts import SCORE_PAIRS
+from recall_retrievers.llm.windows import Orders
 
 SYSTEM = f"""\
 You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
@@ -23,7 +25,7 @@ help. {QUOTED_MATERIAL} Reply with JSON only, one pair for each memory, its numb
 {{"ranking": {SCORE_PAIRS}}}"""
 
 
-class RerankMemory(JudgeStage):
+class RerankMemory(ModelStage):
     """Put memories of tasks in the order in which they help with the one at hand.
 
     The reply is a ranking of the memories that were sent. A memory counts once, and an unknown one
@@ -67,13 +69,21 @@ class RerankMemory(JudgeStage):
     enable_llm_rerank: bool = True
     enable_score_filter: bool = False
     min_score_threshold: Share = 0.3
+    semantic_share: Share = SHARE
+    orders: Orders = 1
+    top_n: TopN = None
+    window: Count = 20
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Leave out the poor, ask for a ranking of the others, check it, and cut."""
         good = tuple(memory for memory in recall.memories if self._good_enough(memory))
         recall = replace(recall, memories=good)
         if self.llm is not None and self.enable_llm_rerank:
-            recall = yield from self.judged(recall, SYSTEM, ranked=True)
+            recall = yield from judged(self, recall, SYSTEM, ranked=True)
         return replace(recall, memories=recall.memories[: limit(self.top_n, recall.query)])
 
     def _good_enough(self, memory: Candidate) -> bool:

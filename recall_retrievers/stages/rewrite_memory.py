@@ -8,17 +8,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from string import Template
 from typing import ClassVar, Literal
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.query import Query
+from recall_retrievers.core.settings import Share
 from recall_retrievers.core.stage import Flow, Prompt, Recall
 from recall_retrievers.llm.checking.citation_check import Verified, verify
 from recall_retrievers.llm.cited_text import finished_claims
-from recall_retrievers.llm.citing import CitingStage
+from recall_retrievers.llm.citing import Check, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, indented
+from recall_retrievers.llm.model_stage import (
+    ModelStage,
+    SystemPrompt,
+    TokenBudget,
+    TokenCounter,
+    about,
+    windows_of,
+)
 from recall_retrievers.llm.prompts import (
     CITED_SENTENCES,
     REWRITE_RULES,
@@ -34,10 +42,11 @@ that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply 
 one entry for each sentence:
 {{"sentences": {CITED_SENTENCES}}}"""
 
+_NAME = "sentences"  # of the list in a reply
 _MARGIN = " " * 2  # deeper than the name of a field
 
 
-class RewriteMemory(CitingStage):
+class RewriteMemory(ModelStage):
     """Write one text for the question from the memories; each sentence cites its sources.
 
     Code checks every citation: the memory exists and shares enough words with the sentence; it has
@@ -87,11 +96,16 @@ class RewriteMemory(CitingStage):
         <BLANKLINE>
     """
 
-    listed_as: ClassVar[str] = "sentences"
-    own_user_prompt: ClassVar[Template] = USER_WITH_MESSAGES
+    writes_text: ClassVar[bool] = True
 
     enable_llm_rewrite: bool = True
+    min_support: Share = 0.4
     unverified: Literal["remove", "fall_back"] = "remove"
+    check: Check = None
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Write the text, and verify every sentence of it."""
@@ -99,12 +113,12 @@ class RewriteMemory(CitingStage):
         memories = recall.memories
         if not memories or self.llm is None or not self.enable_llm_rewrite:
             return replace(recall, text=plain_text(memories))
-        shown = self.windows(memories)
-        prompts = [self._prompt(recall.query, window) for window in shown]
+        shown = windows_of(self, memories)
+        asked = [(window, self._prompt(recall.query, window)) for window in shown]
         try:
-            checked, outcomes = yield from self.written(recall, shown, prompts)
+            checked, outcomes = yield from written(self, recall, asked, _NAME, self._refuses)
             verified = [each for each in outcomes if isinstance(each, Verified)]
-            removed = sum(each.removed for each in verified if self.refuses(each))
+            removed = sum(each.removed for each in verified if self._refuses(each))
             if removed:
                 raise ReplyError(  # noqa: TRY301 - one place falls back
                     f"a second opinion does not support {removed} sentence(s)"
@@ -122,8 +136,8 @@ class RewriteMemory(CitingStage):
         return replace(checked, text=text, citations=citations)
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        form = reply_form(len(window.memories), sentences=self.listed_as)
-        prompt = self.about(query, window, SYSTEM, form)
+        form = reply_form(len(window.memories), sentences=_NAME)
+        prompt = about(self, query, window, SYSTEM, form, user=USER_WITH_MESSAGES)
         # What a second opinion or a later sentence may take back is not shown before the end.
         if window.first or self.check is not None or self.unverified == "fall_back":
             return prompt
@@ -131,11 +145,11 @@ class RewriteMemory(CitingStage):
 
     def _finished(self, reply: str, window: Window) -> list[str]:
         """The sentences that are complete and checked."""
-        claims = finished_claims(reply, self.listed_as)
+        claims = finished_claims(reply, _NAME)
         verified = verify(claims, window.memories, self.min_support, window.first)
         return [each.marked() for each in verified.citations]
 
-    def refuses(self, verified: Verified) -> bool:
+    def _refuses(self, verified: Verified) -> bool:
         """Whether a sentence fails where all of them must hold."""
         return verified.removed > 0 and self.unverified == "fall_back"
 

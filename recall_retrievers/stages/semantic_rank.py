@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recall_retrievers.core.stage import Flow, Recall
+from recall_retrievers.core.settings import Count, Share
+from recall_retrievers.core.stage import Flow, Recall, TopN
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.judging import JudgeStage
+from recall_retrievers.llm.judging import SHARE, judged
+from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_retrievers.llm.prompts import SCALE, SCORE_PAIRS
+from recall_retrievers.llm.windows import Orders
 from recall_retrievers.ranking.near_duplicates import distinct
 from recall_retrievers.ranking.relevance import by_score
 
@@ -20,7 +23,7 @@ You judge how well memories answer a question. Give every memory a score from 0.
 {{"scores": {SCORE_PAIRS}}}"""
 
 
-class SemanticRank(JudgeStage):
+class SemanticRank(ModelStage):
     """Let a language model judge how well each candidate answers the question.
 
     The new score is the relevance as it was found, mixed with the score of the model. A judgement
@@ -48,10 +51,18 @@ class SemanticRank(JudgeStage):
     """
 
     enable_ranker: bool = True
+    semantic_share: Share = SHARE
+    orders: Orders = 1
+    top_n: TopN = None
+    window: Count = 20
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Ask for scores, check every one against what was sent, and sort."""
         recall = replace(recall, memories=distinct(recall.memories))
         if self.llm is not None and self.enable_ranker:
-            recall = yield from self.judged(recall, SYSTEM)
+            recall = yield from judged(self, recall, SYSTEM)
         return replace(recall, memories=by_score(recall.memories)[: self.top_n])
