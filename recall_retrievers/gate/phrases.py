@@ -228,12 +228,7 @@ def without_material(text: str) -> str:
 
 
 def sentences_of(text: str) -> Iterator[Sentence]:
-    """The sentences of a text.
-
-    Examples:
-        >>> [sentence.tokens for sentence in sentences_of("Hi, Ann! Go on.")]
-        [('|', 'hi', '|', 'ann', '|'), ('|', 'go', 'on', '|')]
-    """
+    """The sentences of a text."""
     for part in _SENTENCE.split(text):
         words = [BOUNDARY]
         for clause in _CLAUSE.split(_OPENING.sub("", part)):

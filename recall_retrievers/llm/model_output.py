@@ -32,15 +32,10 @@ def _plain(part: object) -> object:
 
 
 def with_marks(parts: Sequence[tuple[str, Sequence[str]]], prompt: str) -> str:
-    r"""The text of a reply with a mark such as [1] behind each part that quotes a memory.
+    """The text of a reply with a mark such as [1] behind each part that quotes a memory.
 
     Some APIs give citations apart from the text. JSON stays as it is: its sentences name their
     memories themselves.
-
-    Examples:
-        >>> prompt = '<memory number="1">\nWe drink tea at four.\n</memory>'
-        >>> with_marks([("Tea is at four.", ["tea at four"]), (" Hi!", [])], prompt)
-        'Tea is at four. [1] Hi!'
     """
     text = "".join(part for part, _ in parts)
     if "{" in text or not any(passages for _, passages in parts):

@@ -96,9 +96,14 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
     if not isinstance(text, str):
         msg = f"text must be a string; got {text!r:.60}"
         raise TypeError(msg)
-    _check("language", language, ("auto", *LANGUAGES))
-    _check("week_start", week_start, ("monday", "sunday"))
-    _check("hemisphere", hemisphere, ("north", "south"))
+    for name, value, allowed in (
+        ("language", language, ("auto", *LANGUAGES)),
+        ("week_start", week_start, ("monday", "sunday")),
+        ("hemisphere", hemisphere, ("north", "south")),
+    ):
+        if value not in allowed:
+            msg = f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r:.60}"
+            raise ValueError(msg)
     moment = parse_time(reference_time, timezone, name="reference_time")
     if timezone is not None:
         moment = moment.astimezone(resolve_timezone(timezone))
@@ -192,9 +197,3 @@ def _elapsed(moment: datetime, by: timedelta) -> datetime:
     """The wall clock after so much time has passed, with clock changes counted."""
     there = (moment.astimezone(UTC) + by).astimezone(moment.tzinfo)
     return there.replace(tzinfo=None)
-
-
-def _check(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        msg = f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r:.60}"
-        raise ValueError(msg)

@@ -15,14 +15,7 @@ def format_interval(time_range: TimeRange) -> str:
 
 
 def parse_interval(text: str, zone: tzinfo | None = None) -> TimeRange:
-    """The time range in a text of `format_interval`.
-
-    Examples:
-        >>> parse_interval("2024-03-05T00:00:00+00:00/..").describe()
-        'since 2024-03-05'
-        >>> parse_interval("2024-03-05T05:00:00+00:00/2024-03-05T12:00:00+00:00").describe()
-        '2024-03-05 05:00 to 2024-03-05 12:00'
-    """
+    """The time range in a text of `format_interval`."""
     start, slash, end = text.partition("/")
     if not slash:
         raise ValueError(f"an interval is written start/end; got {text!r:.60}")

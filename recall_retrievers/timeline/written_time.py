@@ -56,12 +56,8 @@ def written_time(
 ) -> datetime | None:
     """The moment that a value names; None if it names none, or may name two.
 
-    Args:
-        value: A text or a number. A number is epoch seconds, or milliseconds from 1e11 on, or eight
-            digits of a date such as 20240305.
-        timezone: The zone of a time without one; None = the zone of this machine.
-        day_first: Whether "05/03/2024" is 5 March (True) or May 3 (False). None = such a date is
-            not read, unless one of its numbers is above 12.
+    A number is epoch seconds, or milliseconds from 1e11 on, or eight digits of a date. None as the
+    zone is that of this machine. "05/03/2024" needs ``day_first``, unless a number is above 12.
 
     Examples:
         >>> from datetime import UTC
@@ -117,20 +113,15 @@ def _moment(
     day_month = _day_and_month(parts, day_first)
     if day_month is None:
         return None
-    hour = int(parts["hour"] or 0)
+    year, hour, minute, second = (
+        int(parts[name] or 0) for name in ("year", "hour", "minute", "second")
+    )
     if parts["half"]:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if parts["half"] in "pP" else 0)
     day, month = day_month
-    moment = datetime(  # noqa: DTZ001 - the zone follows
-        int(parts["year"] or 0),
-        month,
-        day,
-        hour,
-        int(parts["minute"] or 0),
-        int(parts["second"] or 0),
-    )
+    moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - the zone follows
     zone = (parts["zone"] or "").upper().removeprefix("UTC").removeprefix("GMT")
     if not parts["zone"]:
         return moment.replace(tzinfo=resolve_timezone(timezone))

@@ -130,6 +130,8 @@ def test_vague_words_are_soft_and_come_last(word: str) -> None:
         ("last year", "2024-01-01T00:00Z", "2023-01-01", "2024-01-01"),
         ("over the weekend", "2024-06-15T12:00Z", "2024-06-15", "2024-06-17"),
         ("last weekend", "2024-06-16T12:00Z", "2024-06-08", "2024-06-10"),
+        ("this year so far", "2024-01-01T00:00Z", "2024-01-01", "2025-01-01"),
+        ("on Black Friday", "2024-06-12T12:00Z", "2023-11-24", "2023-11-25"),
     ],
 )
 def test_edges_of_the_calendar(text: str, now: str, start: str, end: str) -> None:

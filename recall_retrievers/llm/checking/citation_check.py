@@ -219,13 +219,6 @@ def verify(
       whatever ``min_support`` is.
     - The words of a sentence in another language than its memories cannot be compared. It stays,
       if its figures, names in Latin letters and links are there, and counts as unchecked.
-
-    Examples:
-        >>> memories = [Candidate(content="The dentist moved to Elm Street.", id="a")]
-        >>> street = Claim("The dentist is on Elm Street.", (1, 7))
-        >>> outcome = verify([street, Claim("Pay 100 dollars.", (1,))], memories, 0.4)
-        >>> [(each.sentence, each.ids) for each in outcome.citations], outcome.removed
-        ([('The dentist is on Elm Street.', ('a',))], 1)
     """
 
     @cache

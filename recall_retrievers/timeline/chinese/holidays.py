@@ -97,11 +97,11 @@ def _holiday(
 
 def _period(find: cal.Finder, off: tuple[int, int]) -> Cycle:
     """The days off: 国庆假期; or the day of the holiday."""
-    return Cycle(
-        "year",
-        "day",
-        lambda start: _days_off(find, off, start).or_else(_day(find(start.year))),
-    )
+
+    def at(start: datetime) -> Reading:
+        return _days_off(find, off, start).or_else(_day(find(start.year)))
+
+    return Cycle("year", "day", at)
 
 
 def _days_off(find: cal.Finder, off: tuple[int, int], start: datetime) -> Reading:

@@ -110,11 +110,6 @@ def _relative_cycle(now: Now, offset: int, cycle: Cycle) -> Reading | None:
     return combine.coming(now, cycle) if offset > 0 else combine.last_but(now, -offset, cycle)
 
 
-def _just_over(now: Now, unit: Grain) -> Reading | None:
-    """刚过去的周末."""
-    return relative.unit(now, -1, unit)
-
-
 _AGO = "前|以前|之前"
 
 
@@ -149,7 +144,7 @@ RELATIVE: Table = {
     "REL NUM 个 周末|星期末": lambda now, offset, count: (
         relative.unit(now, offset, "weekend") if count == 1 else None
     ),
-    "刚过去|刚刚过去|刚过完|过去 的 这? 个? PERIOD": _just_over,
+    "刚过去|刚刚过去|刚过完|过去 的 这? 个? PERIOD": lambda now, unit: relative.unit(now, -1, unit),
     "周末|星期末|礼拜末": lambda now: {Reading.KIND: relative.weekend(now, 0), "WEEKEND": None},
     "每|每个 周末": lambda now: combine.every(now, cycles.weekends(now)),
     "REL 个? MONTH_THIRD": lambda now, offset, which: subdivide.third(

@@ -50,13 +50,7 @@ _BEGINNINGS = tuple(accumulate(_LENGTHS, initial=0))
 
 
 def lunar_month(year: int, number: int, *, leap: bool = False) -> tuple[datetime, datetime]:
-    """The beginning and the (excluded) end of a lunar month.
-
-    Examples:
-        >>> first, end = lunar_month(2024, 1)  # Spring Festival, and the end of 正月
-        >>> f"{first:%Y-%m-%d} {end:%Y-%m-%d}"
-        '2024-02-10 2024-03-10'
-    """
+    """The beginning and the (excluded) end of a lunar month."""
     place = year - _FIRST_YEAR
     if not 0 <= place < len(_YEARS):
         msg = f"the lunar calendar of {year} is not in the table"

@@ -25,10 +25,6 @@ def numeric_kinds(kind: str, text: str) -> dict[str, object]:
     """The kinds of a token that `NUMERIC` matched; empty for money and overlong numbers.
 
     A time of day that begins with a zero has seconds, as 06:00 is never six in the evening.
-
-    Examples:
-        >>> numeric_kinds("hm", "6:00"), numeric_kinds("hm", "06:00")
-        ({'HM': (6, 0)}, {'HM': (6, 0, 0)})
     """
     if kind == "money" or len(text) > 10:
         return {}

@@ -197,14 +197,10 @@ def _back(now: Now, when: Reading) -> dict[str, object] | None:
     return {COMPLETE: when} if when.start is None or when.start <= now.moment else None
 
 
-def _same(_: Now, when: Reading) -> Reading:
-    return when
-
-
 LEADS: Table = {
-    "the|this|a TIME": _same,
-    "almost|nearly|exactly|roughly TIME": _same,
-    "TIME or so": _same,
+    "the|this|a TIME": lambda _, when: when,
+    "almost|nearly|exactly|roughly TIME": lambda _, when: when,
+    "TIME or so": lambda _, when: when,
     "from TIME": ranges.from_alone,
     "as of TIME": complete,
     "in|on|at|of|during|over|for|within|throughout TIME": complete,

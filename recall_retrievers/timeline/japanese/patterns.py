@@ -21,18 +21,12 @@ from recall_retrievers.timeline.meanings import (
     relative,
     subdivide,
 )
-from recall_retrievers.timeline.time_range import Grain
 
 
 def read(text: str, now: Now) -> list[Expression]:
     """Every time expression of a Japanese text, with its place."""
     expressions = read_all(_TOKENIZER.tokenize(text), now, _GRAMMARS, Grammar())
     return [one for one in expressions if not is_name(text, one[2])]
-
-
-def _relative(now: Now, offset_unit: tuple[int, Grain]) -> Reading | None:
-    """先週, 来月, 週末."""
-    return relative.unit(now, *offset_unit)
 
 
 def _holiday(now: Now, dates: tuple[int, int, int]) -> Cycle:
@@ -76,7 +70,7 @@ _DATES: Table = {
     "DAYWORD": relative.day,
     "NIGHT": relative.night,
     "DAYPART": lambda now, day_part: combine.part_of_day(now, *day_part),
-    "RELATIVE": _relative,
+    "RELATIVE": lambda now, offset_unit: relative.unit(now, *offset_unit),
     "HOLIDAY": _holiday,
     "QUARTER": cycles.quarter,
     "第? NUM 四半期": cycles.quarter,

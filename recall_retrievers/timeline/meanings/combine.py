@@ -220,13 +220,12 @@ def _hour_inside_part(fine: Cycle, part: When) -> When | None:
 def _matching_half(hour: Reading, part: Reading) -> Reading | None:
     # "between 7 and 9 last night" means nine at night: of the two halves of the day, take the
     # one that lies in the named part of the day.
+    if not (hour.start and hour.end and part.start and part.end):
+        return None
     for offset in (0, 12, 24):
-        start, end = hour.start, hour.end
-        if start is None or end is None or part.start is None or part.end is None:
-            return None
-        start = cal.shift(start, "hour", offset)
+        start = cal.shift(hour.start, "hour", offset)
         if part.start <= start < part.end:
-            return Reading(start, cal.shift(end, "hour", offset), hour.grain)
+            return Reading(start, cal.shift(hour.end, "hour", offset), hour.grain)
     return hour
 
 

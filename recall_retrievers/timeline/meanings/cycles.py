@@ -115,24 +115,24 @@ def _season_from(start: datetime) -> Reading:
 
 def quarter(_: Now, number: int) -> Cycle | None:
     """The third quarter."""
-    if not 1 <= number <= 4:
-        return None
-    return Cycle(
-        "year",
-        "quarter",
-        lambda year: _span(cal.day_of(year.year, number * 3 - 2, 1), "month", 3, "quarter"),
-    )
+    return _part_of_year(number, 3)
 
 
 def half_year(_: Now, number: int) -> Cycle | None:
     """The first or second half of a year."""
-    if number not in (1, 2):
+    return _part_of_year(number, 6)
+
+
+def _part_of_year(number: int, months: int) -> Cycle | None:
+    if not 1 <= number <= 12 // months:
         return None
-    return Cycle(
-        "year",
-        "quarter",
-        lambda year: _span(cal.day_of(year.year, number * 6 - 5, 1), "month", 6, "quarter"),
-    )
+
+    def at(year: datetime) -> Reading:
+        return _span(
+            cal.day_of(year.year, (number - 1) * months + 1, 1), "month", months, "quarter"
+        )
+
+    return Cycle("year", "quarter", at)
 
 
 def week_of_year(_: Now, number: int) -> Cycle | None:
