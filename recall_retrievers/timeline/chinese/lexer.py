@@ -10,8 +10,7 @@ from recall_retrievers.timeline.chinese.lookalikes import is_day, is_hour, is_wo
 from recall_retrievers.timeline.chinese.numbers import NUMERALS, digits_kinds, numeral_kinds
 from recall_retrievers.timeline.chinese.words import QUIET, SIMPLIFIED, WORDS
 from recall_retrievers.timeline.engine.grammar import Token
-from recall_retrievers.timeline.engine.lexicon import Kinds, Lexicon
-from recall_retrievers.timeline.engine.numeric_words import NUMERIC, numeric_kinds
+from recall_retrievers.timeline.engine.lexing import NUMERIC, Kinds, Lexicon, numeric_kinds
 
 _NUMBER = re.compile(
     rf"""

@@ -31,19 +31,9 @@ def _third_of(now: Now, when: When, which: int) -> When | None:
     return subdivide.third(now, which, when) if when.grain in coarse else None
 
 
-def _today_of(now: Now, when: When, _: None) -> Reading | None:
-    """去年的今天, 三年前的今天."""
-    return subdivide.same_day(now, when) if isinstance(when, Reading) else None
-
-
 def _weekend_of(now: Now, when: Reading, _: None) -> When | None:
     """三周前的周末."""
     return combine.side_by_side(now, when, cycles.weekends(now)) if when.grain == "week" else None
-
-
-def _around_now_of(now: Now, when: When) -> Reading | None:
-    """去年这个时候."""
-    return subdivide.same_time(now, when) if isinstance(when, Reading) else None
 
 
 def _with_part(now: Now, when: When, ends: tuple[int, int]) -> When | None:
@@ -92,9 +82,9 @@ PHRASES: Table = {
     ),
     f"{WHEN} 的? 那|这|当 个? 周末": lambda now, when: subdivide.unit_of(now, "weekend", when),
     f"{WHEN} 的? 那|这|当 个? 月": lambda now, when: subdivide.unit_of(now, "month", when),
-    f"{WHEN} 的? TODAY": _today_of,
+    "TIME 的? TODAY": lambda now, when, _: subdivide.same_day(now, when),
     "TIME 的 WEEKEND": _weekend_of,
-    f"{WHEN} 的? {_SAME_TIME}": _around_now_of,
+    f"TIME 的? {_SAME_TIME}": subdivide.same_time,
     f"{WHEN} 的? 那天|这天|当天|那日|当日|那一天|这一天|那年|那一年|当年|那晚|当晚": _same,
     f"{WHEN} 的? 整天|一整天|全天|一整晚|整晚|整周|一整周|整月|一整月|整个月|一整个月": _same,
     f"{WHEN} 的? 全月|全年|整年|一整年": _same,

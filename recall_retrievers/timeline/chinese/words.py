@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recall_retrievers.timeline.chinese.lookalikes import LOOKALIKES
-from recall_retrievers.timeline.engine.lexicon import Kinds
+from recall_retrievers.timeline.engine.lexing import Kinds
 from recall_retrievers.timeline.time_range import Grain
 
 _OLD = (

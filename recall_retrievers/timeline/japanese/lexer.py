@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from recall_retrievers.timeline.chinese.numbers import NUMERALS, numeral_kinds
 from recall_retrievers.timeline.engine.grammar import Token
-from recall_retrievers.timeline.engine.lexicon import Kinds, Lexicon
-from recall_retrievers.timeline.engine.numeric_words import NUMERIC, numeric_kinds
+from recall_retrievers.timeline.engine.lexing import NUMERIC, Kinds, Lexicon, numeric_kinds
 from recall_retrievers.timeline.japanese.words import ADDRESSED, TELLING
 
 _NUMERALS = "".join(sorted(NUMERALS - {"両", "两"}))

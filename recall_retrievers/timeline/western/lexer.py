@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from recall_retrievers.timeline.engine.grammar import Token
-from recall_retrievers.timeline.engine.numeric_words import NUMERIC, numeric_kinds
+from recall_retrievers.timeline.engine.lexing import NUMERIC, numeric_kinds
 from recall_retrievers.timeline.western.vocabulary import FOLDED, Vocabulary, number_kinds
 
 _TOKEN = re.compile(
