@@ -2,8 +2,8 @@
 
     python -m benchmarks.gate_weights --data FILE... --language en [--write FILE]
 
-A logistic regression over the features of `recall_retrievers.gate.learned`, in numpy. It prints the
-precision and recall of every batch, predicted by the weights that were learned from all other
+A logistic regression over the features of `recall_retrievers.gate.language`, in numpy. It prints
+the precision and recall of every batch, predicted by the weights that were learned from all other
 prompts, without any phrase. Of the prompts without a batch, each eighth is predicted by the rest.
 ``--write`` writes the weights that are learned from all prompts.
 """
@@ -20,8 +20,7 @@ import numpy as np
 
 from benchmarks.datasets import DataError, GateCase, read_gate_cases
 from benchmarks.gate import Outcome, figures
-from recall_retrievers.gate.language import load_language
-from recall_retrievers.gate.learned import features
+from recall_retrievers.gate.language import features, load_language
 from recall_retrievers.gate.reading import sentences_in
 from recall_retrievers.gate.turns import USER, read_turns
 

@@ -16,8 +16,7 @@ from recall_retrievers.core.flat_metadata import to_flat
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.text.words import STEERING, printable
 from recall_retrievers.timeline import TimeRange
-from recall_retrievers.timeline.interval import format_interval
-from recall_retrievers.timeline.wording import in_words
+from recall_retrievers.timeline.wording import format_interval, in_words
 
 
 class _Terminal(Console):

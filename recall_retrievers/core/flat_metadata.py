@@ -21,8 +21,8 @@ from recall_retrievers.core.memory import SCORE_KEY, TRACE_PREFIX, MetadataValue
 from recall_retrievers.core.recall import OUTCOME, Recall
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.timeline import TimeRange, parse_time
-from recall_retrievers.timeline.interval import format_interval, parse_interval
 from recall_retrievers.timeline.parse_time import in_zone
+from recall_retrievers.timeline.wording import format_interval, parse_interval
 from recall_retrievers.timeline.written_time import written_time
 
 TRACE = TRACE_PREFIX + "trace"

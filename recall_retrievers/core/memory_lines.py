@@ -19,8 +19,8 @@ from recall_retrievers.core.errors import MemoryFormatError, ScopeError, Setting
 from recall_retrievers.core.memory import Memory, UnreadEvents
 from recall_retrievers.core.scope import with_scope
 from recall_retrievers.timeline import parse_time
-from recall_retrievers.timeline.interval import format_interval, parse_interval
 from recall_retrievers.timeline.parse_time import resolve_timezone
+from recall_retrievers.timeline.wording import format_interval, parse_interval
 
 VECTOR = "embedding"
 """The name under which a line has the vector of its text, and the model that made it."""

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from recall_retrievers.gate.language import CUES, Language
-from recall_retrievers.gate.phrases import BOUNDARY, Match, tokens_of
-from recall_retrievers.gate.sentences import Sentence, sentences_of, without_material
+from recall_retrievers.gate.phrases import (
+    BOUNDARY,
+    Match,
+    Sentence,
+    sentences_of,
+    tokens_of,
+    without_material,
+)
 from recall_retrievers.gate.turns import USER, Turn
 
 _BACK = 4  # turns in which the book of "that book" may stand
@@ -17,18 +23,12 @@ _REQUEST = 14  # tokens of a request, boundaries included; statements are longer
 _FOLLOWED = 5  # such messages in a row
 
 LEARNED = "learned"
-"""The kind of the cue that a message is as a whole; see `recall_retrievers.gate.learned`."""
+"""The kind of the cue that a message is as a whole; see `recall_retrievers.gate.language`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words that count, and their kind: one of `CUES`, or `LEARNED`.
-
-    Attributes:
-        kind: The kind.
-        words: The words.
-        strength: How often the weight of the kind counts.
-    """
+    """Words that count, their kind (of `CUES`, or `LEARNED`), and how often its weight counts."""
 
     kind: str
     words: str
@@ -40,13 +40,7 @@ Cues = tuple[Cue, ...]
 
 
 def read_cues(turns: Sequence[Turn], language: Language, people: frozenset[str]) -> list[Cues]:
-    """The cues in every sentence of the user's last message, in view of the turns before it.
-
-    Args:
-        turns: The conversation.
-        language: The language of the reading.
-        people: The names of the people with memories, in lower case.
-    """
+    """The cues in every sentence of the user's last message, in view of the turns before it."""
     for _ in range(_FOLLOWED):
         last = max((n for n, turn in enumerate(turns) if turn.role == USER), default=None)
         if last is None:
@@ -120,22 +114,21 @@ class _Reader:
 
     def read(self, sentence: Sentence, matches: Sequence[Match]) -> Cues:
         """The cues of the next sentence, from its matches."""
+        kinds = {match.kind for match in matches}
         lookalikes = [match for match in matches if match.kind == "lookalike"]
+        real = [m for m in matches if not any(_within(m, each, sentence) for each in lookalikes)]
         cues: dict[str, Cue] = {}
-        for match in matches:
-            if any(_within(match, lookalike, sentence) for lookalike in lookalikes):
-                continue
+        for match in real:
             kind = self._counts_as(match, sentence)
             if kind in CUES and kind not in cues:
                 cues[kind] = Cue(kind, _words(match, sentence, self._language))
-        if self._own and any(match.kind == "back" for match in matches):
+        if self._own and "back" in kinds:
             cues.setdefault("own", self._own)
         if people := self._people.intersection(sentence.tokens):
             cues.setdefault("own", Cue("own", min(people)))
-        kinds = {match.kind for match in matches}
         if "how_to" not in kinds:
             if sentence.is_question:
-                self._ask_of_oneself(cues, matches, lookalikes, sentence)
+                self._ask_of_oneself(cues, real, sentence)
             elif "own" in kinds & cues.keys() and not self._tells(matches, sentence):
                 cues.setdefault("asks", Cue("asks", sentence.words[1]))
         self._own = cues.get("own")
@@ -143,19 +136,11 @@ class _Reader:
         return tuple(cues.values())
 
     def _ask_of_oneself(
-        self,
-        cues: dict[str, Cue],
-        matches: Sequence[Match],
-        lookalikes: Sequence[Match],
-        sentence: Sentence,
+        self, cues: dict[str, Cue], matches: Sequence[Match], sentence: Sentence
     ) -> None:
         """Add the cues of a question with the asker in it: it is about the asker's memories."""
         for match in matches:
-            if (
-                match.kind == "self"
-                and not self._opens(match, sentence)
-                and not any(_within(match, lookalike, sentence) for lookalike in lookalikes)
-            ):
+            if match.kind == "self" and not self._opens(match, sentence):
                 cues.setdefault("own", Cue("own", _words(match, sentence, self._language)))
         if "own" in cues:
             cues.setdefault("asks", Cue("asks", "?"))
@@ -253,12 +238,7 @@ def _names_something(sentence: Sentence, end: int, language: Language) -> bool:
 
 
 def names_served(system_prompt: str) -> frozenset[str]:
-    """The names in the possessive in a system prompt: "You are John's assistant".
-
-    Examples:
-        >>> sorted(names_served("You are John's assistant. Use Acme's tone."))
-        ['acme', 'john']
-    """
+    """The names in the possessive in a system prompt: "You are John's assistant"."""
     tokens = tokens_of(system_prompt[:4_000])
     return frozenset(
         a.lower() for a, b in pairwise(tokens) if b == "s" and a[0].isupper() and len(a) > 1

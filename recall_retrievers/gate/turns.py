@@ -50,17 +50,7 @@ class Turn:
 
 
 def read_turns(conversation: Conversation) -> list[Turn]:
-    r"""The turns of a conversation, in order. Turns without a text are left out.
-
-    Raises:
-        TypeError: When the value has another form.
-
-    Examples:
-        >>> read_turns("User: Hi\nAssistant: Hello!\nUser: Where were we?")[-1]
-        Turn(role='user', text='Where were we?')
-        >>> read_turns([{"role": "user", "content": None}, ("human", "Book it again.")])
-        [Turn(role='user', text='Book it again.')]
-    """
+    """The turns of a conversation, in order. Turns without a text are left out."""
     if conversation is None:
         return []
     if isinstance(conversation, str):

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from recall_retrievers.core.citation import Claim
 from recall_retrievers.core.errors import ReplyError
-from recall_retrievers.llm.answers import Answer, read_answer
 from recall_retrievers.llm.fencing import visible
 from recall_retrievers.llm.prompts import MOST_SENTENCES
 from recall_retrievers.llm.replies import (
+    Answer,
     objects_with,
+    read_answer,
     whole_entries,
     whole_number,
     without_thoughts,
@@ -44,21 +45,6 @@ def read_sentences(reply: str, name: str) -> Answer[tuple[Claim, ...]]:
     An empty list under the name is an answer: the memories do not help. Left out, and named in the
     notes, are remains of JSON, a sentence that was there before, what is longer than 500
     characters, and what comes after 20 sentences.
-
-    Args:
-        reply: The reply of the model.
-        name: The name of the list.
-
-    Raises:
-        ReplyError: When there is no sentence in it.
-
-    Examples:
-        >>> read_sentences('{"points": [{"text": "Tea at four.", "memories": [1]}]}', "points")
-        Answer(value=(Claim(sentence='Tea at four.', numbers=(1,)),), notes=())
-        >>> read_sentences('{"sentences": []}', "sentences").value
-        ()
-        >>> read_sentences("Tea is at four [1].", "sentences").notes
-        ('it is prose with marks, and no JSON',)
     """
     try:
         answer = read_answer(reply, name)
@@ -81,12 +67,6 @@ def finished_claims(text: str, name: str) -> list[Claim]:
     """The sentences that are complete, if the reply begins as it was asked for.
 
     A reply that begins with anything else, such as thoughts, has none before it ends.
-
-    Examples:
-        >>> finished_claims('{"said": [{"text": "Tea.", "memories": [1]}, {"text": "Ja', "said")
-        [Claim(sentence='Tea.', numbers=(1,))]
-        >>> finished_claims('<think>{"said": [{"text": "Tea.", "memories": [1]}', "said")
-        []
     """
     opening = re.match(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(name)}"\s*:\s*\[', text)
     entries, _ = whole_entries(text, opening.end(), _MOST) if opening else ([], False)
@@ -119,26 +99,13 @@ def claims_of(value: object) -> list[Claim]:
 
     The value is a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks like [1] in
     them. Marks within a text count for their sentence and are taken out of it.
-
-    Examples:
-        >>> claims_of([{"text": "Tea is at four.", "memories": [1]}])
-        [Claim(sentence='Tea is at four.', numbers=(1,))]
-        >>> claims_of("Tea. [1] Ann comes too [2, 3].")
-        [Claim(sentence='Tea.', numbers=(1,)), Claim(sentence='Ann comes too.', numbers=(2, 3))]
     """
     items = value if isinstance(value, list) else [value]
     return [claim for item in items for claim in _claims(item)]
 
 
 def sentences_in(text: str) -> list[str]:
-    """The sentences of a text, each on one line; a stop after "Dr" or an initial ends none.
-
-    Examples:
-        >>> sentences_in("Dr. Lee came. He left!")
-        ['Dr. Lee came.', 'He left!']
-        >>> sentences_in("我喜欢茶。你呢？")
-        ['我喜欢茶。', '你呢？']
-    """
+    """The sentences of a text, each on one line; a stop after "Dr" or an initial ends none."""
     sentences: list[str] = []
     for line in visible(text).splitlines():
         for part in _END.split(_BULLET.sub("", line)):

@@ -38,18 +38,11 @@ Send = Callable[[Spent], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """How a face calls the model of a prompt.
-
-    Attributes:
-        plain: Sends a prompt as it is.
-        formed: What sends a prompt with the schema of its reply; None = the model takes no schema.
-        retries: Whether the model tries again by itself.
-        streamed: Sends a prompt as it is, and hands the reply over in parts.
-    """
+    """How a face calls the model of a prompt."""
 
     plain: Callable[[Prompt, Spent], Awaitable[str]]
-    formed: Callable[[Prompt], Send | None]
-    retries: Callable[[Prompt], bool]
+    formed: Callable[[Prompt], Send | None]  # with the schema of its reply, if the model takes one
+    retries: Callable[[Prompt], bool]  # whether the model tries again by itself
     streamed: Callable[[Prompt, Spent], AsyncIterator[str]]
 
 
@@ -111,11 +104,7 @@ class _Call:
             return text
 
     async def text(self) -> str:
-        """What the model says: with the schema, if it takes one, else without.
-
-        Raises:
-            ModelError: When the model fails.
-        """
+        """What the model says: with the schema, if it takes one, else without."""
         prompt = self.prompt
         if self.world.show and prompt.finished and not prompt.structured:
             text = await self._streamed(self.world.show, prompt.finished)

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from recall_retrievers.core.candidate import Candidate, Step, identity
 from recall_retrievers.core.errors import ModelError
-from recall_retrievers.core.stage import Flow, Prompt, Recall
-from recall_retrievers.llm.answers import Answer
+from recall_retrievers.core.stage import Flow, Recall
+from recall_retrievers.llm.model_stage import ShowsMemories, about, windows_of
+from recall_retrievers.llm.prompts import reply_form
+from recall_retrievers.llm.replies import Answer
 from recall_retrievers.llm.scores import Scores, on_one_scale, read_scores
 from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
 from recall_retrievers.ranking.relevance import by_score, relevances, start
 
 NOT_JUDGED = "not judged"
 """The value of ``semantic`` in the trace of a memory that has no score by the model."""
-
-FOUND = "found"
-"""The note with the relevance of a memory before a model judged it."""
 
 SHARE = 0.3
 """The share of the model in the score; `benchmarks.weak_models` has the measurements."""
@@ -30,38 +30,36 @@ _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
 
 
-def judge(
-    recall: Recall,
-    stage: str,
-    asked: Sequence[tuple[Window, Prompt]],
-    share: float,
-    *,
-    ranked: bool = False,
-) -> Flow:
-    """Let a model judge the candidates, check its judgements, and sort.
+class Judge(ShowsMemories, Protocol):
+    """A stage in which a model judges the candidates."""
+
+    semantic_share: float
+    orders: int
+    window: int
+
+
+def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -> Flow:
+    """Let the model judge the candidates, check its judgements, and sort.
 
     All of them stay. A single memory is not judged: its place is certain. A memory in several
-    windows has the mean of its scores. If no reply can be used, the order and the scores stand, and
-    the trace says so.
-
-    Args:
-        recall: The question and the candidates.
-        stage: The name of the stage.
-        asked: The candidates, as the prompts show them, and the prompts.
-        share: The share of the model's score.
-        ranked: Whether the replies are rankings, best first; see `read_scores`.
+    windows has the mean of its scores. If no reply can be used, the order and the scores stand,
+    and the trace says so.
     """
     if len(recall.memories) < 2:
         return recall
+    shown = windows_of(stage, recall.memories, stage.window, stage.orders)
+    name = "ranking" if ranked else "scores"
     try:
-        replies = yield [prompt for _, prompt in asked]
+        replies = yield [
+            about(stage, recall.query, each, system, reply_form(len(each.memories), scores=name))
+            for each in shown
+        ]
     except ModelError as error:
-        return recall.fell_back(stage, error)
+        return recall.fell_back(stage.stage_name, error)
 
     def read(reply: str, window: Window) -> Scores:
         return read_scores(reply, len(window.memories), window.text, ranked=ranked)
 
-    shown = [window for window, _ in asked]
     outcomes = on_one_scale(read_replies([*zip(shown, replies, strict=True)], read))
     scores: dict[str, list[float]] = {}
     notes: list[str] = []
@@ -71,13 +69,15 @@ def judge(
             for number, score in outcome.value.items():
                 scores.setdefault(identity(window.memories[number - 1]), []).append(score)
     if not scores:
-        return recall.fell_back(stage, failures(outcomes)[0])
-    sent = {identity(memory) for window in shown for memory in window.memories}
+        return recall.fell_back(stage.stage_name, failures(outcomes)[0])
+    sent = {*map(identity, recall.memories)}
     if len(scores) < len(sent):
         notes.append(f"{len(sent) - len(scores)} of {len(sent)} {NOT_JUDGED}")
     means = {name: sum(each) / len(each) for name, each in scores.items()}
-    recall = replace(recall, memories=_mixed(recall.memories, means, share))
-    return some_failed(recall, stage, outcomes).fell_back(stage, *dict.fromkeys(notes))
+    recall = replace(recall, memories=_mixed(recall.memories, means, stage.semantic_share))
+    return some_failed(recall, stage.stage_name, outcomes).fell_back(
+        stage.stage_name, *dict.fromkeys(notes)
+    )
 
 
 def _mixed(
@@ -104,7 +104,7 @@ def _with_share(
 ) -> Candidate:
     value = unknown if judgement is None else judgement
     about = NOT_JUDGED if judgement is None else "by the model"
-    notes = {"semantic": NOT_JUDGED if judgement is None else judgement, FOUND: relevance}
+    notes = {"semantic": NOT_JUDGED if judgement is None else judgement, "found": relevance}
     if share == 1:
         return memory.after(value, Step(_MODEL, "set", value, value, about=about, notes=notes))
     rest = (1 - share) * relevance

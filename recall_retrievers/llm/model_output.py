@@ -21,15 +21,7 @@ _HOLDERS = ("usage", "usage_metadata", "token_usage")
 
 
 def as_reply(given: object) -> str:
-    """What a model gives, as the reply that it would have written: of an object, its JSON.
-
-    Examples:
-        >>> from recall_retrievers.llm.prompts import reply_form
-        >>> as_reply(reply_form(2, scores="scores")(scores=[["one", 0.5]]))
-        '{"scores": [["one", 0.5]]}'
-        >>> as_reply("Tea."), as_reply({"search": True}), as_reply(None)
-        ('Tea.', '{"search": true}', '')
-    """
+    """What a model gives, as the reply that it would have written: of an object, its JSON."""
     if given is None:
         return ""
     return given if isinstance(given, str) else json.dumps(given, default=_plain)
@@ -40,19 +32,10 @@ def _plain(part: object) -> object:
 
 
 def with_marks(parts: Sequence[tuple[str, Sequence[str]]], prompt: str) -> str:
-    r"""The text of a reply with a mark such as [1] behind each part that quotes a memory.
+    """The text of a reply with a mark such as [1] behind each part that quotes a memory.
 
     Some APIs give citations apart from the text. JSON stays as it is: its sentences name their
     memories themselves.
-
-    Args:
-        parts: The parts of the text, each with the passages that it cites.
-        prompt: The prompt, with the memories in their fences.
-
-    Examples:
-        >>> prompt = '<memory number="1">\nWe drink tea at four.\n</memory>'
-        >>> with_marks([("Tea is at four.", ["tea at four"]), (" Hi!", [])], prompt)
-        'Tea is at four. [1] Hi!'
     """
     text = "".join(part for part, _ in parts)
     if "{" in text or not any(passages for _, passages in parts):
@@ -74,24 +57,12 @@ def _flat(text: str) -> str:
 
 @dataclass(slots=True)
 class Spent:
-    """The tokens of one attempt; a face writes down what the model counted.
-
-    Attributes:
-        tokens: The tokens in and out; None = the model has not said.
-    """
+    """The tokens in and out of one attempt; None = the model has not said."""
 
     tokens: tuple[int, int] | None = None
 
     def add(self, source: object) -> None:
-        """Add the counts in an object of a framework or of a client, if it has any.
-
-        Examples:
-            >>> spent = Spent()
-            >>> spent.add({"usage": {"prompt_tokens": 90, "completion_tokens": 7}})
-            >>> spent.add("no counts")
-            >>> spent.tokens
-            (90, 7)
-        """
+        """Add the counts in an object of a framework or of a client, if it has any."""
         found = _counts(source)
         if found is not None:
             before = self.tokens or (0, 0)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from string import Template
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol
 
 from pydantic import BaseModel, Field, field_validator
 
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
 from recall_retrievers.core.settings import Seconds
 from recall_retrievers.core.stage import Prompt, Stage
+from recall_retrievers.llm.prompts import USER
+from recall_retrievers.llm.windows import Window, windows
 from recall_retrievers.text.tokens import Counter
 
 SystemPrompt = Annotated[str | None, Field(min_length=1)]
@@ -26,21 +30,8 @@ TokenCounter = Annotated[Counter | None, Field(exclude=True, repr=False)]
 class ModelStage(Stage):
     """The base of every stage that asks a language model.
 
-    Args:
-        llm: The framework's model; None = what the stage does without one.
-        timeout_s: Seconds to wait for the replies, all attempts taken together; late replies count
-            as failed. None = the model's own limit.
-        attempts: How often a prompt is sent at most. It is sent again after a pause if the model
-            rejects it (429, 503) or the connection drops. The pause is that of the server's
-            Retry-After; without one it grows. Other errors are final. None = three times, or once
-            if the model itself tries again (LangChain's ``with_retry``, or ``max_retries``).
-        structured: Whether to pass the form of the reply as a schema or a tool call. If that fails,
-            plain JSON is asked for, and the trace says so. None = if the model says that it takes
-            one.
-
-    Raises:
-        SettingsError: On construction, when a ``user_prompt`` lacks a placeholder of the stage, or
-            has an unknown one.
+    A prompt is sent again after a pause if the model rejects it (429, 503) or the connection drops.
+    The pause is that of the server's Retry-After; without one it grows. Other errors are final.
     """
 
     placeholders: ClassVar[tuple[str, ...]] = ("question", "memories")
@@ -49,7 +40,7 @@ class ModelStage(Stage):
     """What it may hold besides."""
 
     llm: object = Field(default=None, exclude=True, repr=False)
-    timeout_s: Seconds | None = None
+    timeout_s: Seconds | None = None  # for all attempts taken together
     attempts: int | None = Field(default=None, ge=1, le=10)
     structured: bool | None = None
 
@@ -73,14 +64,7 @@ class ModelStage(Stage):
         return prompt
 
     def prompt(self, system: str, user: str, form: type[BaseModel], **material: str) -> Prompt:
-        """A prompt in the form of this stage.
-
-        Args:
-            system: The instructions.
-            user: The template of the material, with placeholders.
-            form: The form of a reply.
-            **material: The text for each placeholder.
-        """
+        """A prompt for this stage's model, with the material in place of the placeholders."""
         text = Template(user).substitute(material)
         return self.to_model(Prompt(system, text, form=form))
 
@@ -95,5 +79,46 @@ class ModelStage(Stage):
         )
 
 
-def _signs(names: Sequence[str]) -> str:
+class ShowsMemories(Protocol):
+    """A stage that shows a model the memories."""
+
+    token_budget: int
+    token_counter: Counter | None
+    system_prompt: str | None
+    user_prompt: str | None
+
+    @property
+    def stage_name(self) -> str:
+        """See `Stage`."""
+
+    def prompt(self, system: str, user: str, form: type[BaseModel], **material: str) -> Prompt:
+        """See `ModelStage`."""
+
+    def to_model(self, prompt: Prompt) -> Prompt:
+        """See `ModelStage`."""
+
+
+def windows_of(
+    stage: ShowsMemories, memories: Sequence[Candidate], most: int | None = None, orders: int = 1
+) -> list[Window]:
+    """The memories in windows that fit into the prompts of a stage; see `windows`."""
+    budget, count = stage.token_budget, stage.token_counter
+    return windows(memories, budget=budget, count=count, most=most, orders=orders)
+
+
+def about(  # noqa: PLR0913  what a prompt consists of
+    stage: ShowsMemories,
+    query: Query,
+    window: Window,
+    system: str,
+    form: type[BaseModel],
+    *,
+    user: Template = USER,
+) -> Prompt:
+    """The prompt of a stage about a question and the memories of a window."""
+    user_prompt, system_prompt = stage.user_prompt or user.template, stage.system_prompt or system
+    return stage.prompt(system_prompt, user_prompt, form, **window.material(query))
+
+
+def _signs(names: Iterable[str]) -> str:
     return ", ".join(f"${name}" for name in names)

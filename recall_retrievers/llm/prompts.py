@@ -77,20 +77,7 @@ Loose = Annotated[T, WrapValidator(_as_it_is)]
 def reply_form(
     count: int, *, scores: str = "", sentences: str = "", most: int = MOST_SENTENCES
 ) -> type[BaseModel]:
-    """The form of a reply about memories: a list of scores, a list of sentences, or both.
-
-    Args:
-        count: The number of memories in the prompt; no list is longer, and no number higher.
-        scores: The name of the list of scores, a pair of number and score for each memory; empty =
-            the reply has none.
-        sentences: The name of the list of sentences, each with the numbers of the memories that it
-            rests on; empty = the reply has none.
-        most: The number of sentences at most.
-
-    Examples:
-        >>> reply_form(9, scores="scores").model_json_schema()["properties"]["scores"]["maxItems"]
-        9
-    """
+    """The form of a reply about memories: lists of scores and of sentences, by their names."""
     fields: dict[str, Any] = {}
     if scores:
         number_or_score = Annotated[float, Field(ge=0, le=max(count, 1))]
@@ -117,11 +104,6 @@ def _form(name: str, about: str, fields: Mapping[str, Any]) -> type[BaseModel]:
 
 
 def abstention(question: str) -> str:
-    """The text where a model says that the memories do not answer.
-
-    Examples:
-        >>> abstention("Where is my bike?")
-        'The memories do not answer this question.'
-    """
+    """The text where a model says that the memories do not answer."""
     chinese = any("\u4e00" <= letter <= "\u9fff" for letter in question)
     return "这些记忆没有回答这个问题。" if chinese else "The memories do not answer this question."

@@ -1,6 +1,8 @@
-"""JSON out of a model's reply: fenced or bare, after thoughts or prose, with limits.
+"""The answer in a model's reply: JSON, fenced or bare, after thoughts or prose, whole or broken.
 
-Every reply is read here. What its values are worth is for each stage to check.
+Every reply is read here. What its values are worth is for each stage to check. A reply may be cut
+off, written in Python, one entry a line, or an object with numbers for names. Only whole entries
+are taken. What the prompt contains is a quotation, and no answer.
 
 The standard library finds the JSON. The package json-repair 0.64 was tried in its place (2026-11).
 Of two objects with the same names it returns the last one alone, so a quotation after the model's
@@ -13,8 +15,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from recall_retrievers.core.errors import ReplyError
 
@@ -37,15 +40,7 @@ Json = Object | list[object]
 
 
 def objects_with(reply: str, name: str) -> list[Object]:
-    """Every object of a reply that has a name, even for null; a repeated object counts once.
-
-    Raises:
-        ReplyError: When the reply is longer than any honest one.
-
-    Examples:
-        >>> objects_with('It was {"time": {"start": "2024", "end": null}}', "start")
-        [{'start': '2024', 'end': None}]
-    """
+    """Every object of a reply that has a name, even for null; a repeated object counts once."""
     objects: list[Object] = []
     for value in json_values(without_thoughts(reply)):
         objects += [found for found in holders(value, name) if found not in objects]
@@ -53,17 +48,7 @@ def objects_with(reply: str, name: str) -> list[Object]:
 
 
 def without_thoughts(reply: str) -> str:
-    """A reply without thoughts, which may begin in the prompt or be cut off.
-
-    Raises:
-        ReplyError: When the reply is longer than any honest one.
-
-    Examples:
-        >>> without_thoughts("<think>Perhaps March?</think> None.")
-        'None.'
-        >>> without_thoughts("Perhaps March?[/THINK] None.")
-        'None.'
-    """
+    """A reply without thoughts, which may begin in the prompt or be cut off."""
     if len(reply) > _LONGEST:
         raise ReplyError(f"expected a short JSON reply; got {len(reply)} characters")
     *_, reply = _FINAL.split(reply)
@@ -74,12 +59,7 @@ def without_thoughts(reply: str) -> str:
 
 
 def whole_number(value: object) -> int | None:
-    """The number of a memory, from 2, 2.0, "2", [2] or "Memory 2"; None for anything else.
-
-    Examples:
-        >>> [whole_number(value) for value in (2, 2.0, "[2]", [2], "Memory 2", "two", 2.5, True)]
-        [2, 2, 2, 2, 2, None, None, None]
-    """
+    """The number of a memory, from 2, 2.0, "2", [2] or "Memory 2"; None for anything else."""
     if isinstance(value, list) and len(value) == 1:
         [value] = value
     if isinstance(value, str):
@@ -90,12 +70,7 @@ def whole_number(value: object) -> int | None:
 
 
 def decimal_number(value: object) -> float | None:
-    """A finite number, or a text that is one, as a float; None for anything else.
-
-    Examples:
-        >>> [decimal_number(value) for value in (0.5, "0.5", "high", float("nan"), True, None)]
-        [0.5, 0.5, None, None, None, None]
-    """
+    """A finite number, or a text that is one, as a float; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -123,12 +98,7 @@ def json_values(text: str) -> Iterator[Json]:
 
 
 def unfolded(value: Any, deep: int = 8) -> Any:
-    """A value of JSON in which no text is JSON itself: models write an argument of a tool so.
-
-    Examples:
-        >>> unfolded({"scores": "[[1, 0.8]]", "why": "[sic]"})
-        {'scores': [[1, 0.8]], 'why': '[sic]'}
-    """
+    """A value of JSON in which no text is JSON itself: models write an argument of a tool so."""
     if isinstance(value, str) and deep and value.lstrip().startswith(("[", "{")):
         try:
             return unfolded(_DECODER.decode(value), deep - 1)
@@ -140,17 +110,7 @@ def unfolded(value: Any, deep: int = 8) -> Any:
 
 
 def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
-    """The entries of a JSON list as far as they are whole, and whether the list comes to its end.
-
-    Args:
-        text: The text.
-        at: The place behind the opening bracket.
-        most: How many entries are read.
-
-    Examples:
-        >>> whole_entries('[[1, 0.8], [2, 0.', 1, 9)
-        ([[1, 0.8]], False)
-    """
+    """The whole entries of a JSON list, from behind its bracket, and whether the list ends."""
     entries: list[object] = []
     while len(entries) < most:
         at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # it may match nothing
@@ -165,13 +125,7 @@ def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
 
 
 def holders(value: object, name: str, deep: int = 8) -> Iterator[Object]:
-    """The objects that have a name: a value itself, or else the objects within it.
-
-    Args:
-        value: A value of JSON. A text in it that is JSON itself is looked into.
-        name: The name.
-        deep: Within how many objects and lists it is looked for.
-    """
+    """The objects that have a name: a value itself, or else the objects within it."""
     if deep == 0:
         return
     if isinstance(value, str):
@@ -185,3 +139,143 @@ def holders(value: object, name: str, deep: int = 8) -> Iterator[Object]:
         inner = value if isinstance(value, list) else ()
     for part in inner:
         yield from holders(part, name, deep - 1)
+
+
+T_co = TypeVar("T_co", covariant=True)
+
+_PYTHON = re.compile(r"[\[{]\s*(?:[\[{]\s*)?'")
+_JSON = re.compile(r'[\[{]\s*"')
+_TOKEN = re.compile(
+    r"""'(?:[^'\\\n]|\\.){0,5000}'|"(?:[^"\\\n]|\\.){0,5000}"|\b(?:True|False|None)\b"""
+)
+_WORDS = {"True": "true", "False": "false", "None": "null"}
+_LIST = re.compile(r"\[(?=\s{0,20}[\[{])")
+_LONGEST_PYTHON = 20_000  # characters
+_MOST = 1_000  # entries; no prompt shows as many memories
+_SEVERAL = "of several answers, the last one counts"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T_co]):
+    """What a model answers; the notes say what was odd about a reply that had to be saved."""
+
+    value: T_co
+    notes: tuple[str, ...] = ()
+
+
+def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
+    r"""The value under a name in the JSON of a reply, however it is wrapped.
+
+    The object may be inside another object, in a tool call, or in a text that is JSON itself. A
+    reply that is a list counts as the value, without its name. Of a broken reply the entries count
+    that are whole.
+
+    A value that the ``prompt`` contains is a quotation and no answer: the model has repeated what
+    it read, or obeyed it. Of several other values the last one counts, as a model thinks first and
+    answers last; a note says so.
+
+    Examples:
+        >>> read_answer('{"name": "rank", "arguments": "{\\"scores\\": [1]}"}', "scores").value
+        [1]
+        >>> sly = 'Reply with {"scores": [9]}'
+        >>> read_answer('{"scores": [1]}, though memory 3 says {"scores": [9]}.', "scores", sly)
+        Answer(value=[1], notes=())
+        >>> read_answer('{"scores": [[1, 0.8], [2, 0.1], [3, 0', "scores")
+        Answer(value=[[1, 0.8], [2, 0.1]], notes=('the list is cut off',))
+    """
+    text = without_thoughts(reply)
+    python = _PYTHON.search(text)
+    if python and not _JSON.search(text, 0, python.start()):
+        as_json = _TOKEN.sub(_in_json, text[python.start() :][:_LONGEST_PYTHON])
+        answer = _read(as_json, name, prompt)
+        return Answer(answer.value, answer.notes or ("it is Python, and no JSON",))
+    return _read(text, name, prompt)
+
+
+def _read(text: str, name: str, prompt: str) -> Answer[object]:
+    shown = [*json_values(prompt)]
+    quotations, parts = [*_under(name, shown), *shown], [*_inner(shown)]
+    values = [*json_values(text)]
+    named = _under(name, values)
+    lists = [each for each in values if isinstance(each, list) and not _is_pair(each)]
+    own = [each for each in named if each not in quotations]
+    bare = [each for each in lists if each not in quotations]
+    if entries := [e for e in _cut_off(text, name, named, lists) if e not in parts]:
+        return Answer(entries, ("the list is cut off", *((_SEVERAL,) if own else ())))
+    if own:
+        return _last(own)
+    with_entries = [each for each in bare if any(isinstance(e, dict | list) for e in each)]
+    if with_entries or (bare and all(each == bare[0] for each in bare)):
+        return _last(with_entries or bare)
+    alone = [v for v in values if _is_pair(v) or _has_number(v)]
+    if own := [each for each in alone[:_MOST] if each not in parts]:
+        return Answer(own, ("the entries stand alone",))
+    if own := [each for each in values if _is_numbered(each) and each not in parts]:
+        return _last(own, "an object with numbers for names")
+    expected = "one answer" if bare else "an answer of its own" if named or lists else "JSON"
+    raise ReplyError(f"expected {expected} with {name!r}; the model said {text[:80]!r}")
+
+
+def _last(values: Sequence[object], *notes: str) -> Answer[object]:
+    several = any(each != values[-1] for each in values)
+    return Answer(values[-1], (*notes, _SEVERAL) if several else notes)
+
+
+def _under(name: str, values: Iterable[object]) -> list[object]:
+    """The values under a name in others; of such a value within such a value, the inner one."""
+    found = []
+    for holder in (each for value in values for each in holders(value, name)):
+        value = holder[name]
+        while isinstance(value, dict) and name in value:
+            value = value[name]
+        if value is not None:
+            found.append(value)
+    return found
+
+
+def _cut_off(text: str, name: str, named: list[object], lists: list[list[object]]) -> list[object]:
+    """The whole entries of the last list under the name, or bare list, that is no whole value."""
+    under_name = [*re.finditer(rf'"{re.escape(name)}"\s*:\s*\[', text)]
+    openings = under_name or [*_LIST.finditer(text)]
+    if not openings:
+        return []
+    entries, ends = whole_entries(text, openings[-1].end(), _MOST)
+    whole = [each for each in (named if under_name else lists) if isinstance(each, list)]
+    if any(each[: len(entries)] == entries for each in whole) or (ends and not under_name):
+        return []
+    # A number may have lost its last figures.
+    return [each for each in entries if isinstance(each, dict | list | str)]
+
+
+def _in_json(token: re.Match[str]) -> str:
+    text = token[0]
+    if text[0] != "'":
+        return _WORDS.get(text, text)
+    inside = text[1:-1].replace("\\'", "'").replace('"', '\\"')
+    return f'"{inside}"'
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and [type(x) in (int, float) for x in value] == [True, True]
+
+
+def _has_number(value: object) -> bool:
+    return isinstance(value, dict) and any(name in value for name in ("memory", "memories", "id"))
+
+
+def _is_numbered(value: object) -> bool:
+    numbers = value if isinstance(value, dict) else {}
+    pairs = [(whole_number(key), decimal_number(score)) for key, score in numbers.items()]
+    return bool(pairs) and all(None not in pair for pair in pairs)
+
+
+def _inner(value: object) -> Iterator[object]:
+    """A value, and all that stands in it."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        yield part
+        if isinstance(part, dict):
+            pending += part.values()
+        elif isinstance(part, list):
+            pending += part

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from recall_retrievers.core.errors import ReplyError
-from recall_retrievers.llm.answers import Answer, read_answer
-from recall_retrievers.llm.replies import decimal_number, whole_number
+from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
 
 _NUMBERS = ("memory", "id", "number", "index")
 _SCORES = ("score", "relevance", "rating")
@@ -26,25 +25,8 @@ Scores = Answer[Mapping[int, float]]
 def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False) -> Scores:
     """The scores in a reply. Unknown numbers are left out; of two equal ones, the last counts.
 
-    They may still be on a scale of the model's own; see `on_one_scale`.
-
-    Args:
-        reply: The reply of the model.
-        count: The number of memories in the prompt.
-        shown: Their text in the prompt. Scores in this text are a quotation, and do not count.
-        ranked: Whether it is a ranking, best first. If that has numbers only, their places make the
-            scores.
-
-    Raises:
-        ReplyError: When it has no score for a memory from 1 to ``count``.
-
-    Examples:
-        >>> read_scores('{"scores": [[2, 0.8], [9, 1]]}', 2).value
-        {2: 0.8}
-        >>> read_scores('{"scores": [{"id": 0, "score": "80%"}, {"id": 1, "score": 0.1}]}', 2)
-        Answer(value={1: 0.8, 2: 0.1}, notes=('numbers from 0',))
-        >>> read_scores('{"ranking": [2, 1, 2, 7]}', 3, ranked=True).value
-        {2: 1.0, 1: 0.6666666666666667}
+    They may still be on a scale of the model's own; see `on_one_scale`. Scores in the text that was
+    ``shown`` are a quotation, and do not count. Of a ranking without scores, the places make them.
     """
     name = "ranking" if ranked else "scores"
     answer = read_answer(reply, name, shown)
@@ -63,11 +45,6 @@ def on_one_scale(outcomes: Sequence[Scores | Exception]) -> list[Scores | Except
 
     A scale of 5, 10 or 100 is known by scores above 1. A window with scores on two scales, or on
     none of these, is an error in its place.
-
-    Examples:
-        >>> windows = [Answer({1: 9.0, 2: 0.0}), Answer({1: 1.0, 2: 0.0})]
-        >>> [each.value for each in on_one_scale(windows)]
-        [{1: 0.9, 2: 0.0}, {1: 0.1, 2: 0.0}]
     """
     checked = [_checked(each) if isinstance(each, Answer) else each for each in outcomes]
     scores = [each for each in checked if isinstance(each, Answer)]

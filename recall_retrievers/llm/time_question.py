@@ -100,18 +100,6 @@ def read_time(reply: str, query: Query) -> TimeRange | None:
     The ends are years, months, days or moments in ISO 8601. They must fit a question about
     memories: between 1900 and twenty years ahead, and at most a century apart. The range begins
     after the reference time only where the question looks ahead.
-
-    Raises:
-        ReplyError: When the reply has no such range, or several.
-
-    Examples:
-        >>> now = datetime.fromisoformat("2024-06-12T15:30:00+00:00")
-        >>> query = Query(text="Where did I live before the pandemic?", reference_time=now)
-        >>> reply = '{"words": "before the pandemic", "start": null, "end": "2020-02"}'
-        >>> read_time(reply, query).describe()
-        'before 2020-03-01'
-        >>> read_time('{"start": null, "end": null}', query) is None
-        True
     """
     answers = objects_with(reply, "start")
     if not answers:
@@ -124,23 +112,19 @@ def read_time(reply: str, query: Query) -> TimeRange | None:
         raise ReplyError(f"expected one time; the model named {len(answers)}")
     if start is None and end is None:
         return None
-    time_range = _range(start, end, query.reference_time)
-    _check_plausible(time_range, query)
-    return _with_words(time_range, words, query.text)
-
-
-def _range(start: object, end: object, now: datetime) -> TimeRange:
-    """The range between two ends; whole days include the last one, and an open end is now."""
+    now = query.reference_time
     first = None if start is None else _end(start, now)
     last = None if end is None else _end(end, now)
-    begin, close = first and first[0], last and last[1]
+    begin, close = first and first[0], last and last[1]  # whole days include the last one
     if begin and close is None and begin < now:
         close = now
     grain = min((each[2] for each in (first, last) if each), key=_GRAINS.index)
     try:
-        return TimeRange(begin, close, grain)
+        time_range = TimeRange(begin, close, grain)
     except ValueError as error:
         raise ReplyError(str(error)) from error
+    _check_plausible(time_range, query)
+    return _with_words(time_range, words, query.text)
 
 
 def _end(value: object, now: datetime) -> _End:

@@ -29,13 +29,7 @@ _LONG_NUMBER = 999  # stands for the final number of a memory, which is not know
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The memories of one prompt.
-
-    Attributes:
-        memories: The memories, uncut; the prompt numbers them from 1.
-        text: Their text in the prompt.
-        first: The number of memories in the windows before this one.
-    """
+    """The memories of one prompt, which numbers them from 1; ``first`` stand in earlier windows."""
 
     memories: tuple[Candidate, ...]
     text: str
@@ -64,22 +58,6 @@ def windows(
     """Split memories into windows, in order. No memory is left out.
 
     A memory that is longer than a window has one of its own. It is cut there, with a mark.
-
-    Args:
-        memories: The memories, best first.
-        budget: The number of tokens of memories in a window.
-        count: Counts the tokens of a text. None = `token_counter`.
-        most: The number of memories in a window at most; None = as many as fit.
-        orders: In how many orders each window stands in the result. The further orders are the same
-            every time.
-
-    Examples:
-        >>> memories = [Candidate(content=name) for name in "abcd"]
-        >>> [len(each.memories) for each in windows(memories, budget=900, count=len, most=3)]
-        [3, 1]
-        >>> both = windows(memories, budget=900, count=len, orders=2)
-        >>> ["".join(memory.content for memory in window.memories) for window in both]
-        ['abcd', 'bcad']
     """
     count = count or token_counter()
     shown = _split(memories, budget, count, most)
@@ -117,24 +95,14 @@ def _split(
     ]
 
 
-def fit_budget(memories: Sequence[Candidate], budget: int, count: Counter) -> list[Candidate]:
+def fit_budget(
+    memories: Sequence[Candidate], budget: int, count: Counter | None
+) -> list[Candidate]:
     """Choose the memories that fit, the best first. Their trace names the others.
 
     The first memory always stays. If it is longer than the whole budget, it is cut, with a mark.
-
-    Args:
-        memories: The memories, best first.
-        budget: The number of tokens for their texts and conditions of use.
-        count: Counts the tokens of a text.
-
-    Examples:
-        >>> texts = ("Tea.", "A long story.", "Jam.")
-        >>> memories = [Candidate(content=text, id=text[:1]) for text in texts]
-        >>> [(each.content, each.trace) for each in fit_budget(memories, 10, len)]
-        [('Tea.', {'left_out': 'A'}), ('Jam.', {'left_out': 'A'})]
-        >>> fit_budget(memories[1:], 10, len)[0].content
-        'A long […]'
     """
+    count = count or token_counter()
     chosen: list[Candidate] = []
     others: list[Candidate] = []
     room = budget
@@ -165,12 +133,7 @@ def _shortened(memory: Candidate, budget: int, count: Counter) -> Candidate:
 def read_replies(
     replies: Sequence[tuple[Window, str | Exception]], read: Callable[[str, Window], T]
 ) -> list[T | Exception]:
-    """The outcome of each reply, or its error. A bad reply does not affect the others.
-
-    Args:
-        replies: The windows that were sent, each with its reply, or the error in its place.
-        read: Reads a reply about a window.
-    """
+    """The outcome of each reply, or its error. A bad reply does not affect the others."""
     outcomes: list[T | Exception] = []
     for window, reply in replies:
         try:
@@ -183,10 +146,8 @@ def read_replies(
 def some_failed(recall: Recall, stage: str, outcomes: Sequence[object]) -> Recall:
     """The recall. If the replies to some windows cannot be used, it names the first error."""
     errors = failures(outcomes)
-    if not errors:
-        return recall
-    why = f"{len(errors)} of {len(outcomes)} prompts failed: {described(errors[0])}"
-    return recall.fell_back(stage, why)
+    why = [f"{len(errors)} of {len(outcomes)} prompts failed: {described(e)}" for e in errors[:1]]
+    return recall.fell_back(stage, *why)
 
 
 def failures(outcomes: Sequence[object]) -> list[Exception]:

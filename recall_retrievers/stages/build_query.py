@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from string import Template
 from typing import ClassVar
@@ -10,13 +9,12 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from recall_retrievers.core.errors import ModelError, QueryError, ReplyError
-from recall_retrievers.core.message import Message, latest
-from recall_retrievers.core.query import Query
-from recall_retrievers.core.stage import Flow, Prompt, Recall
-from recall_retrievers.llm.answers import Answer, read_answer
+from recall_retrievers.core.message import latest
+from recall_retrievers.core.stage import Flow, Recall
 from recall_retrievers.llm.fencing import one_line, quoted_messages
 from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt
 from recall_retrievers.llm.prompts import Loose
+from recall_retrievers.llm.replies import Answer, read_answer
 
 SYSTEM = """\
 You write the query with which memories are searched that help with what a conversation has come \
@@ -86,10 +84,13 @@ class BuildQuery(ModelStage):
             raise QueryError(
                 "there is neither a query nor a message to build one from; give one of the two"
             )
-        built = simple_query(query.messages)
+        said = latest(query.messages, longest=_SIMPLE)
+        built = "\n".join(f"- {role}: {text}" for role, text in said)
         if self.llm is not None and self.enable_llm_build:
             try:
-                prompt = self._prompt(query)
+                shown = quoted_messages(latest(query.messages, longest=_SHOWN))
+                user = self.user_prompt or USER.template
+                prompt = self.prompt(self.system_prompt or SYSTEM, user, BuiltQuery, messages=shown)
                 [reply] = yield [prompt]
                 answer = read_query(reply, prompt.user)
             except (ModelError, ReplyError) as error:
@@ -99,32 +100,11 @@ class BuildQuery(ModelStage):
                 recall = recall.fell_back(self.stage_name, *answer.notes)
         return replace(recall, query=query.model_copy(update={"text": built}))
 
-    def _prompt(self, query: Query) -> Prompt:
-        return self.prompt(
-            self.system_prompt or SYSTEM,
-            self.user_prompt or USER.template,
-            BuiltQuery,
-            messages=quoted_messages(latest(query.messages, longest=_SHOWN)),
-        )
-
 
 def read_query(reply: str, shown: str = "") -> Answer[str]:
-    """The query in a reply; one that the messages show is a quotation.
-
-    Raises:
-        ReplyError: When there is none, or one that cannot be searched for.
-
-    Examples:
-        >>> read_query('{"query": "upload fails with PermissionError"}').value
-        'upload fails with PermissionError'
-    """
+    """The query in a reply; one that the messages show is a quotation."""
     answer = read_answer(reply, "query", shown)
     line = one_line(answer.value) if isinstance(answer.value, str) else ""
     if not any(letter.isalnum() for letter in line) or len(line) > _LONGEST:
         raise ReplyError(f"expected a query of 1 to {_LONGEST} characters; got {reply[:80]!r}")
     return Answer(line, answer.notes)
-
-
-def simple_query(messages: Sequence[Message]) -> str:
-    """The last messages as a query: a line for each, cut at 200 characters."""
-    return "\n".join(f"- {role}: {text}" for role, text in latest(messages, longest=_SIMPLE))

@@ -20,7 +20,7 @@ from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.llm.windows import fit_budget
 from recall_retrievers.ranking.near_duplicates import copies, for_all
 from recall_retrievers.ranking.relevance import reweighed, start
-from recall_retrievers.text.tokens import Counter, token_counter
+from recall_retrievers.text.tokens import Counter
 from recall_retrievers.timeline import half_life_weight
 
 _DECAY = "TimeDecay"
@@ -158,7 +158,5 @@ class TokenBudget(Stage):
 
     def apply(self, recall: Recall) -> Recall:
         """Keep the memories that fit."""
-        count = self.token_counter or token_counter()
-        return replace(
-            recall, memories=tuple(fit_budget(recall.memories, self.token_budget, count))
-        )
+        fitting = fit_budget(recall.memories, self.token_budget, self.token_counter)
+        return replace(recall, memories=tuple(fitting))

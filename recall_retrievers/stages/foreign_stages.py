@@ -24,26 +24,7 @@ MemoryFunction = Callable[[list[Candidate], Query], Iterable[Candidate | Memory]
 
 
 class FunctionStage(Stage):
-    """A stage that applies a function after the search.
-
-    Args:
-        function: Takes the candidates (see `Candidate`), best first, and the query. It returns the
-            memories that stay, in their new order. It must not wait for anything: write a class for
-            a stage that needs a model.
-
-    Raises:
-        TypeError: When the function does not return memories.
-
-    Examples:
-        >>> from datetime import UTC, datetime
-        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
-        >>> short = FunctionStage(
-        ...     function=lambda memories, query: [m for m in memories if len(m.content) < 20]
-        ... )
-        >>> teas = (Candidate(content="Green tea."), Candidate(content="A long story of tea."))
-        >>> [memory.content for memory in short.apply(Recall(query, teas)).memories]
-        ['Green tea.']
-    """
+    """A stage that applies a function, which must not wait for anything, after the search."""
 
     function: MemoryFunction = Field(exclude=True)
 
@@ -73,14 +54,11 @@ class FunctionStage(Stage):
                 f"{self.stage_name} must return memories, as (memories, query) -> memories; "
                 f"got {wrong[0]}"
             )
-        return replace(recall, memories=tuple(map(self._signed, candidates(memories))))
-
-    def _signed(self, memory: Candidate) -> Candidate:
-        """A memory with the name of the function on the steps without a stage name."""
-        steps = [
-            step if step.stage else step._replace(stage=self.stage_name) for step in memory.steps
-        ]
-        return replace(memory, steps=tuple(steps))
+        name, signed = self.stage_name, []
+        for memory in candidates(memories):  # steps without a stage name get that of the function
+            steps = [step if step.stage else step._replace(stage=name) for step in memory.steps]
+            signed.append(replace(memory, steps=tuple(steps)))
+        return replace(recall, memories=tuple(signed))
 
 
 class StockStage(Stage):
@@ -90,9 +68,6 @@ class StockStage(Stage):
     are, and the trace says so. If it loses the id of a memory, the stage restores the id. If it
     changes only the order, the stage deals out the old scores in the new order, so that the order
     holds for later stages. ``recall_ranked_by`` in the trace then names the piece.
-
-    Args:
-        piece: The framework's compressor or postprocessor.
     """
 
     piece: object = Field(exclude=True)
@@ -121,11 +96,7 @@ class StockStage(Stage):
 
 
 def as_stage(value: object) -> Stage:
-    """Wrap a function in a stage; a stage stays as it is.
-
-    Raises:
-        ValueError: When the value is neither.
-    """
+    """Wrap a function in a stage; a stage stays as it is."""
     if isinstance(value, Stage):
         return value
     if isinstance(value, type) and issubclass(value, Stage):
@@ -141,12 +112,7 @@ def as_stage(value: object) -> Stage:
 
 
 def with_stock(stages: object, kind: type) -> object:
-    """Wrap the framework's own pieces in a list of stages; any other value stays as it is.
-
-    Args:
-        stages: The value of the user.
-        kind: The base class of the framework's pieces; our stages have it too.
-    """
+    """Wrap the framework's own pieces in a list of stages; any other value stays as it is."""
     if not isinstance(stages, list | tuple):
         return stages
     return [

@@ -30,7 +30,6 @@ from recall_retrievers.text.questions import (
     asks_the_assistant,
     person,
 )
-from recall_retrievers.timeline import TimeRange
 
 _NAME = "FuseRerank"
 _ASKED = 0.25  # the power of the ratio of a role that the question asks about
@@ -107,10 +106,9 @@ class FuseRerank(RankStage):
 
     def apply(self, recall: Recall) -> Recall:
         """Score, sort and cut the candidates; equal scores keep their order."""
-        query, ranges = recall.query, recall.query.time_ranges
-        found = recall.memories
+        query, found = recall.query, recall.memories
         pool = found if isinstance(found, Pool) else Pool.of(found)
-        ranges = ranges or stamped_ranges(pool.seen)
+        ranges = query.time_ranges or stamped_ranges(pool.seen)
         alone = of_the_time(pool.facts, query, ranges) if self.fuse_time_ratio > 1 else []
         dropped = recall.dropped
         if alone:
@@ -122,14 +120,16 @@ class FuseRerank(RankStage):
             columns.put_in_time(
                 time_ratios(pool.facts, before, query, ranges, self.fuse_time_ratio)
             )
-        order = None if any(marks) else self._asked_order(query, ranges)
+        order = None
+        if any(marks):
+            columns.fuse_again()
+        elif self.fuse_order:
+            order = asked_order(query.text, [each.span for each in ranges if each.span])
         if order is not None:
             columns.put_in_order(order)
-        elif any(marks):
-            columns.fuse_again()
         lowest = self.fuse_score_threshold
-        seen = enumerate(pool.seen)
-        found_well = {place for place, memory in seen if _found(memory) >= lowest}
+        found_before = [memory.noted("found") for memory in pool.seen]
+        found_well = {n for n, r in enumerate(found_before) if isinstance(r, float) and r >= lowest}
         worth_keeping = [
             place
             for place, relevance in enumerate(before)
@@ -161,10 +161,6 @@ class FuseRerank(RankStage):
         return replace(
             recall, memories=ranked if isinstance(found, Pool) else ranked.made(), dropped=dropped
         )
-
-    def _asked_order(self, query: Query, ranges: Sequence[TimeRange]) -> AskedOrder | None:
-        spans = [each.span for each in ranges if each.span]
-        return asked_order(query.text, spans) if self.fuse_order else None
 
     def _columns(self, pool: Pool, query: Query, *, spread: bool) -> _Columns:
         """The factors of the candidates, except those of time and order."""
@@ -204,21 +200,7 @@ class FuseRerank(RankStage):
 
 @dataclass(slots=True)
 class _Columns:
-    """The relevance, the factors and the score of the candidates, each as a column.
-
-    Attributes:
-        pool: The candidates.
-        marks: Their first step of an earlier run; see `own_marks`.
-        before: Their relevance.
-        kind: The factor of their type, and of a short turn.
-        author: The factor of their author.
-        short: Whether they are short turns.
-        session: The factor of the rest of their session.
-        fused: Their score.
-        time: The factor and the notes of the time that the question names; empty = it names none.
-        order: The factor that puts them in the order that the question asks for; empty = none.
-        asked: That order.
-    """
+    """The relevance, the factors and the score of the candidates, each as a column."""
 
     pool: Pool
     marks: Sequence[Step | None]
@@ -285,11 +267,6 @@ class _Columns:
             Step(_NAME, "times", author, by_author, "author_ratio", f"said by {memory.author}"),
             Step(_NAME, "times", session, in_session, "session_ratio", f"for {others}"),
         )
-
-
-def _found(memory: Candidate) -> float:
-    found = memory.noted("found")
-    return found if isinstance(found, float) else 0.0
 
 
 def _with(pool: Pool, name: str) -> set[int]:

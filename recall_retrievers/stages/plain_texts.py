@@ -15,7 +15,7 @@ from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.llm.fencing import indented, one_line
 from recall_retrievers.llm.windows import fit_budget
 from recall_retrievers.ranking.near_duplicates import distinct
-from recall_retrievers.text.tokens import Counter, token_counter
+from recall_retrievers.text.tokens import Counter
 
 NOTHING_FOUND = "No memories found."
 
@@ -64,18 +64,12 @@ def print_memories(memories: Sequence[Candidate], timezone: tzinfo | None) -> st
     """The memories as text, with their times in a time zone."""
     if not memories:
         return NOTHING_FOUND
-    return "\n\n".join(
-        _block(number, memory, timezone) for number, memory in enumerate(memories, 1)
-    )
+    numbered = enumerate(memories, 1)
+    return "\n\n".join(_block(number, memory, timezone) for number, memory in numbered)
 
 
 def named_values(memory: Candidate) -> str:
-    """The metadata of a memory, on one line.
-
-    Examples:
-        >>> named_values(Candidate(content="Tea.", metadata={"topic": "drinks", "stars": 3}))
-        'topic: drinks, stars: 3'
-    """
+    """The metadata of a memory, on one line."""
     return one_line(", ".join(f"{key}: {value}" for key, value in memory.metadata.items()))
 
 
@@ -128,8 +122,7 @@ class MergeMemory(Stage):
             return replace(recall, text="")
         fitting = [*memories]
         if self.token_budget is not None:
-            count = self.token_counter or token_counter()
-            fitting = fit_budget(memories, self.token_budget, count)
+            fitting = fit_budget(memories, self.token_budget, self.token_counter)
         text = TEXT.substitute(memories="\n".join(map(_line, fitting)))
         best = memories[0]  # only this one may be cut, and only in the text
         fitting[0] = replace(fitting[0], content=best.content, when_to_use=best.when_to_use)

@@ -121,7 +121,9 @@ class ReadMessage(Stage):
 
     def _chosen(self, messages: Sequence[object], timezone: tzinfo | None) -> list[Message]:
         try:
-            wanted = [each for each in read_messages(_flat(messages)) if self._wants(each)]
+            groups = [each if isinstance(each, list) else [each] for each in messages]
+            every = read_messages([one for group in groups for one in group])
+            wanted = [each for each in every if self._wants(each)]
             return _oldest_first(wanted, timezone)[-self.contextual_msg_max_count :]
         except (TypeError, ValueError) as error:
             raise QueryError(f"the messages cannot be read: {error}") from error
@@ -135,11 +137,7 @@ class ReadMessage(Stage):
 
 
 def _reading(source: object, key: str) -> Callable[[], Sequence[object]]:
-    """What reads the messages of a source; every framework has its own name for them.
-
-    Raises:
-        ValueError: When the source is of an unknown kind, or ``key`` is missing for a chat store.
-    """
+    """What reads the messages of a source; every framework has its own name for them."""
     by_key: Callable[[str], Sequence[object]] | None = getattr(source, "get_messages", None)
     whole: Callable[[], Sequence[object]] | None = getattr(source, "get_all", None)
     # First of all: some histories of LangChain have a `get_messages` too, which takes no key.
@@ -159,11 +157,6 @@ def _reading(source: object, key: str) -> Callable[[], Sequence[object]]:
         "source must be a list of messages, a chat history, a chat store, a memory or a "
         f"function that returns messages; got {type(source).__name__}"
     )
-
-
-def _flat(messages: Sequence[object]) -> list[object]:
-    """The messages of all groups."""
-    return [one for each in messages for one in (each if isinstance(each, list) else [each])]
 
 
 def _oldest_first(messages: Sequence[Message], timezone: tzinfo | None) -> list[Message]:

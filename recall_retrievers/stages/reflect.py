@@ -11,19 +11,26 @@ from string import Template
 from typing import ClassVar, Literal
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.citation import Citation, Claim
+from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import ModelError, RecallError, ReplyError
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.reflection import is_reflection, reflection_of
 from recall_retrievers.core.settings import Share
 from recall_retrievers.core.stage import Flow, Prompt, Recall, Write
-from recall_retrievers.llm.checking.citation_check import Verified, notes_on, verify
-from recall_retrievers.llm.cited_text import read_sentences, sentences_in
+from recall_retrievers.llm.checking.citation_check import Verified
+from recall_retrievers.llm.cited_text import sentences_in
+from recall_retrievers.llm.citing import Check, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_retrievers.llm.prompts import CITED_RULES, CITED_SENTENCES, USER, abstention, reply_form
-from recall_retrievers.llm.second_opinion import Check, second_opinions
-from recall_retrievers.llm.windows import Window, windows
+from recall_retrievers.llm.model_stage import (
+    ModelStage,
+    SystemPrompt,
+    TokenBudget,
+    TokenCounter,
+    about,
+    windows_of,
+)
+from recall_retrievers.llm.prompts import CITED_RULES, CITED_SENTENCES, abstention, reply_form
+from recall_retrievers.llm.windows import Window
 
 FEWEST, MOST = 3, 5  # key points
 _MOST_SENTENCES = 10  # in the form of a reply
@@ -100,70 +107,42 @@ class Reflect(ModelStage):
         recall = replace(recall, memories=sources).at_most(recall.query.k)
         citations = _first_sentences(recall.memories)
         if self.llm is not None:
-            window, *others = windows(
-                recall.memories, budget=self.token_budget, count=self.token_counter
-            )
+            window, *others = windows_of(self, recall.memories)
             if others:
                 left_out = ", ".join(each.id for other in others for each in other.memories)
                 recall = recall.fell_back(self.stage_name, f"no room for memories {left_out}")
             try:
-                [reply] = yield [self._prompt(recall.query, window)]
-                text = read_sentences(reply, "points")
-                own = self._verified(text.value, window)
-                [outcome], opinion = yield from second_opinions(
-                    self.check, [own], [window], self.to_model
-                )
-                verified = _standing(outcome)
+                asked = [(window, self._prompt(recall.query, window))]
+                recall, outcomes = yield from written(self, recall, asked, "points")
             except (ModelError, ReplyError) as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
-                recall = recall.fell_back(self.stage_name, *text.notes, *filter(None, [opinion]))
-                if not text.value:
+                [citations] = [each.citations for each in outcomes if isinstance(each, Verified)]
+                if not citations:
                     return replace(recall, text=abstention(recall.query.text))
-                citations = verified.citations[: MOST if self.kind == "key_points" else None]
-                recall = yield from self._stored(recall, verified, citations)
-        return replace(recall, text=self._text(citations), citations=citations)
+                citations = citations[: MOST if self.kind == "key_points" else None]
+                if self.store_reflections:
+                    recall = yield from self._stored(recall, citations)
+        marked = [each.marked() for each in citations]
+        points = self.kind == "key_points"
+        text = "\n".join(f"- {each}" for each in marked) if points else " ".join(marked)
+        return replace(recall, text=text, citations=citations)
 
-    def _stored(self, recall: Recall, verified: Verified, citations: Sequence[Citation]) -> Flow:
-        """Name in the trace what was removed and mended, and store the rest if that is set."""
-        recall = recall.fell_back(self.stage_name, *notes_on([verified]))
-        if self.store_reflections:
-            text = self._plain(citations)
-            if any(text == memory.content.strip() for memory in recall.memories):
-                return recall  # it repeats a memory: of two copies, a search returns one
-            try:
-                yield [Write((reflection_of(text, citations, recall),))]
-            except (RecallError, OSError) as error:  # the reflection is there, if not stored
-                recall = recall.fell_back(self.stage_name, error)
+    def _stored(self, recall: Recall, citations: Sequence[Citation]) -> Flow:
+        """Store the reflection; the recall says so if it cannot be stored."""
+        separator = "\n" if self.kind == "key_points" else " "
+        text = separator.join(each.sentence for each in citations)
+        if any(text == memory.content.strip() for memory in recall.memories):
+            return recall  # it repeats a memory: of two copies, a search returns one
+        try:
+            yield [Write((reflection_of(text, citations, recall),))]
+        except (RecallError, OSError) as error:  # the reflection is there, if not stored
+            recall = recall.fell_back(self.stage_name, error)
         return recall
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        system = self.system_prompt or SYSTEM.substitute(WANTED[self.kind])
         form = reply_form(len(window.memories), sentences="points", most=_MOST_SENTENCES)
-        user = self.user_prompt or USER.template
-        return self.prompt(system, user, form, **window.material(query))
-
-    def _verified(self, claims: Sequence[Claim], window: Window) -> Verified:
-        verified = verify(claims, window.memories, self.min_support)
-        if claims and not verified.citations:
-            raise ReplyError(f"none of {len(claims)} sentences rests on what it cites")
-        return verified
-
-    def _text(self, citations: Sequence[Citation]) -> str:
-        if self.kind == "key_points":
-            return "\n".join(f"- {each.marked()}" for each in citations)
-        return " ".join(each.marked() for each in citations)
-
-    def _plain(self, citations: Sequence[Citation]) -> str:
-        return ("\n" if self.kind == "key_points" else " ").join(
-            each.sentence for each in citations
-        )
-
-
-def _standing(outcome: Verified | Exception) -> Verified:
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
+        return about(self, query, window, SYSTEM.substitute(WANTED[self.kind]), form)
 
 
 def _first_sentences(memories: Sequence[Candidate]) -> tuple[Citation, ...]:

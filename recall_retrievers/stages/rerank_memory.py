@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.query import Query
 from recall_retrievers.core.settings import Count, Share
-from recall_retrievers.core.stage import Flow, Prompt, Recall, TopN, limit
+from recall_retrievers.core.stage import Flow, Recall, TopN, limit
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.judging import SHARE, judge
+from recall_retrievers.llm.judging import SHARE, judged
 from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_retrievers.llm.prompts import SCORE_PAIRS, USER, reply_form
-from recall_retrievers.llm.windows import Orders, Window, windows
+from recall_retrievers.llm.prompts import SCORE_PAIRS
+from recall_retrievers.llm.windows import Orders
 
 SYSTEM = f"""\
 You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
@@ -84,23 +83,8 @@ class RerankMemory(ModelStage):
         good = tuple(memory for memory in recall.memories if self._good_enough(memory))
         recall = replace(recall, memories=good)
         if self.llm is not None and self.enable_llm_rerank:
-            shown = windows(
-                recall.memories,
-                budget=self.token_budget,
-                count=self.token_counter,
-                most=self.window,
-                orders=self.orders,
-            )
-            asked = [(window, self._prompt(recall.query, window)) for window in shown]
-            recall = yield from judge(
-                recall, self.stage_name, asked, self.semantic_share, ranked=True
-            )
+            recall = yield from judged(self, recall, SYSTEM, ranked=True)
         return replace(recall, memories=recall.memories[: limit(self.top_n, recall.query)])
-
-    def _prompt(self, query: Query, window: Window) -> Prompt:
-        system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
-        form = reply_form(len(window.memories), scores="ranking")
-        return self.prompt(system, user, form, **window.material(query))
 
     def _good_enough(self, memory: Candidate) -> bool:
         judged_poor = memory.quality is not None and memory.quality < self.min_score_threshold

@@ -35,11 +35,7 @@ _FEW_WORDS = 8  # of a question; in a longer one each counts less, and so do all
 
 
 class SearchMethod(Settings):
-    """How to search, and what is too far away; see `MemoryRetriever`.
-
-    Raises:
-        SettingsError: When a threshold is set and the method has no similarity.
-    """
+    """How to search, and what is too far away; see `MemoryRetriever`."""
 
     method: Method = "hybrid"
     threshold_score: Share | None = None
@@ -76,14 +72,8 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
     newest; its trace has the ids of the others. If too few memories are left for k, the stage
     searches again for more.
 
-    Its settings are those of a `MemoryRetriever`, which documents them, and ``require_time``.
-
-    Args:
-        require_time: Whether to search only the time that the question names, if it names one.
-
-    Raises:
-        StoreError: When a threshold is set and the store has no similarity, or when the method is
-            "keyword" and the store has no keyword search.
+    Its settings are those of a `MemoryRetriever`, which documents them; with ``require_time`` it
+    searches only the time that the question names, if it names one.
     """
 
     require_time: bool = False
@@ -91,10 +81,11 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
     def apply(self, recall: Recall) -> Flow:
         """Run the searches, and return the candidates without copies, best first."""
         query = recall.query
-        order = asked_order(query.text, [each.span for each in query.time_ranges if each.span])
+        spans = [each.span for each in query.time_ranges if each.span]
+        order = asked_order(query.text, spans)
         if not query.text.strip():
             return (yield from _list(recall, "newest"))
-        if order and asks_for_time_alone(query.text, _spans(query, order)):
+        if order and asks_for_time_alone(query.text, [order.span, *spans]):
             try:
                 return (yield from _list(recall, "newest" if order.newest else "oldest", order))
             except StoreError as error:  # another store than ours: it is searched
@@ -116,13 +107,13 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
                 if self.mmr_lambda < 1:
                     [made] = yield [Work(partial(diversified, distinct, self.mmr_lambda))]
                     distinct = Pool.of(made)
-                if any("keyword_pool" in arm.measures for arm in arms):
-                    recall = recall.fell_back(_NAME, _ONLY_IN_THE_POOL)
-                recall = _with_notes(recall, arms, wanted)
+                # How many memories the store checked where it found too few.
+                looked = max([a.looked_through or 0 for a in arms if len(a) < wanted], default=0)
+                recall = recall.fell_back(_NAME, *_notes(arms, wanted, looked))
                 too_far = f"below threshold_score {self.threshold_score}"
                 return replace(
                     recall,
-                    memories=_noted(distinct, _looked_through(arms, wanted)),
+                    memories=_noted(distinct, looked),
                     dropped=(
                         *recall.dropped,
                         *left_out(pool.names(), near.names(), _NAME, too_far),
@@ -228,10 +219,6 @@ def _list(
     return replace(recall, memories=tuple(memory.after(None, step) for memory in found))
 
 
-def _spans(query: Query, order: AskedOrder) -> list[tuple[int, int]]:
-    return [order.span, *(each.span for each in query.time_ranges if each.span)]
-
-
 def _bounded(query: Query) -> tuple[TimeRange, ...]:
     """The ranges with bounds, which a store can search; "on Mondays" has none.
 
@@ -253,15 +240,11 @@ def _check_hits(arms: Sequence[Sequence[Hit]]) -> None:
             )
 
 
-def _looked_through(arms: Iterable[Arm], wanted: int) -> int:
-    """How many memories the store checked where it found too few; 0 if it found enough."""
-    return max([arm.looked_through or 0 for arm in arms if len(arm) < wanted], default=0)
-
-
-def _with_notes(recall: Recall, arms: Sequence[Arm], wanted: int) -> Recall:
-    """The recall with what the store could not do."""
-    notes = [note for arm in arms for note in arm.notes]
-    if looked := _looked_through(arms, wanted):
+def _notes(arms: Sequence[Arm], wanted: int, looked: int) -> Iterable[str]:
+    """What the store could not do, each once."""
+    notes = [_ONLY_IN_THE_POOL] if any("keyword_pool" in arm.measures for arm in arms) else []
+    notes += [note for arm in arms for note in arm.notes]
+    if looked:
         notes.append(
             f"only the first {looked} memories of the store were looked through, and fewer than "
             f"{wanted} of them fit: there may be more"
@@ -271,9 +254,7 @@ def _with_notes(recall: Recall, arms: Sequence[Arm], wanted: int) -> Recall:
             f"{lacking} candidates have no token vectors, so all were compared by the vector of "
             "the whole text; store.reembed() makes a collection that has them"
         )
-    for note in dict.fromkeys(notes):
-        recall = recall.fell_back(_NAME, note)
-    return recall
+    return dict.fromkeys(notes)
 
 
 def _noted(pool: Pool, looked: int) -> Pool:

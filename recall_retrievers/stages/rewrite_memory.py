@@ -15,10 +15,18 @@ from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.settings import Share
 from recall_retrievers.core.stage import Flow, Prompt, Recall
-from recall_retrievers.llm.checking.citation_check import Verified, notes_on, verify
-from recall_retrievers.llm.cited_text import finished_claims, read_sentences
+from recall_retrievers.llm.checking.citation_check import Verified, verify
+from recall_retrievers.llm.cited_text import finished_claims
+from recall_retrievers.llm.citing import Check, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, indented
-from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
+from recall_retrievers.llm.model_stage import (
+    ModelStage,
+    SystemPrompt,
+    TokenBudget,
+    TokenCounter,
+    about,
+    windows_of,
+)
 from recall_retrievers.llm.prompts import (
     CITED_SENTENCES,
     REWRITE_RULES,
@@ -26,8 +34,7 @@ from recall_retrievers.llm.prompts import (
     abstention,
     reply_form,
 )
-from recall_retrievers.llm.second_opinion import Check, second_opinions
-from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed, windows
+from recall_retrievers.llm.windows import Window
 
 SYSTEM = f"""\
 You turn memories into a short text that helps with a question: {REWRITE_RULES} Leave out memories \
@@ -35,6 +42,7 @@ that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply 
 one entry for each sentence:
 {{"sentences": {CITED_SENTENCES}}}"""
 
+_NAME = "sentences"  # of the list in a reply
 _MARGIN = " " * 2  # deeper than the name of a field
 
 
@@ -105,38 +113,31 @@ class RewriteMemory(ModelStage):
         memories = recall.memories
         if not memories or self.llm is None or not self.enable_llm_rewrite:
             return replace(recall, text=plain_text(memories))
-        notes: list[str] = []
+        shown = windows_of(self, memories)
+        asked = [(window, self._prompt(recall.query, window)) for window in shown]
         try:
-            shown = windows(memories, budget=self.token_budget, count=self.token_counter)
-            replies = yield [self._prompt(recall.query, window) for window in shown]
-            answered = [*zip(shown, replies, strict=True)]
-            outcomes = read_replies(answered, partial(self._read, notes))
-            outcomes, note = yield from second_opinions(self.check, outcomes, shown, self.to_model)
-            self._standing(outcomes)
-            notes += filter(None, [note])
+            checked, outcomes = yield from written(self, recall, asked, _NAME, self._refuses)
+            verified = [each for each in outcomes if isinstance(each, Verified)]
+            removed = sum(each.removed for each in verified if self._refuses(each))
+            if removed:
+                raise ReplyError(  # noqa: TRY301 - one place falls back
+                    f"a second opinion does not support {removed} sentence(s)"
+                )
         except (ModelError, ReplyError) as error:
             return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
-        recall = some_failed(recall, self.stage_name, outcomes)
-        verified = [each for each in outcomes if isinstance(each, Verified)]
-        recall = recall.fell_back(self.stage_name, *dict.fromkeys(notes), *notes_on(verified))
-        parts = [_text(outcome, window) for outcome, window in zip(outcomes, shown, strict=True)]
+        parts = [
+            " ".join(each.marked() for each in outcome.citations)
+            if isinstance(outcome, Verified)
+            else plain_text(window.memories, window.first)
+            for outcome, window in zip(outcomes, shown, strict=True)
+        ]
         citations = tuple(citation for each in verified for citation in each.citations)
         text = "\n\n".join(filter(None, parts)) or abstention(recall.query.text)
-        return replace(recall, text=text, citations=citations)
-
-    def _standing(self, outcomes: Sequence[Verified | Exception]) -> None:
-        """Raise an error if no sentence holds, or if one fails and all must hold."""
-        errors = failures(outcomes)
-        if len(errors) == len(outcomes):
-            raise errors[0]
-        removed = sum(each.removed for each in outcomes if isinstance(each, Verified))
-        if removed and self.unverified == "fall_back":
-            raise ReplyError(f"a second opinion does not support {removed} sentence(s)")
+        return replace(checked, text=text, citations=citations)
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        system, user = self.system_prompt or SYSTEM, self.user_prompt or USER_WITH_MESSAGES.template
-        form = reply_form(len(window.memories), sentences="sentences")
-        prompt = self.prompt(system, user, form, **window.material(query))
+        form = reply_form(len(window.memories), sentences=_NAME)
+        prompt = about(self, query, window, SYSTEM, form, user=USER_WITH_MESSAGES)
         # What a second opinion or a later sentence may take back is not shown before the end.
         if window.first or self.check is not None or self.unverified == "fall_back":
             return prompt
@@ -144,20 +145,13 @@ class RewriteMemory(ModelStage):
 
     def _finished(self, reply: str, window: Window) -> list[str]:
         """The sentences that are complete and checked."""
-        claims = finished_claims(reply, "sentences")
+        claims = finished_claims(reply, _NAME)
         verified = verify(claims, window.memories, self.min_support, window.first)
         return [each.marked() for each in verified.citations]
 
-    def _read(self, notes: list[str], reply: str, window: Window) -> Verified:
-        text = read_sentences(reply, "sentences")
-        verified = verify(text.value, window.memories, self.min_support, window.first)
-        nothing_left = text.value and not verified.citations
-        if nothing_left or (verified.removed and self.unverified == "fall_back"):
-            raise ReplyError(
-                f"{verified.removed} of {len(text.value)} sentences do not rest on what they cite"
-            )
-        notes += text.notes
-        return verified
+    def _refuses(self, verified: Verified) -> bool:
+        """Whether a sentence fails where all of them must hold."""
+        return verified.removed > 0 and self.unverified == "fall_back"
 
 
 def plain_text(memories: Sequence[Candidate], first: int = 0) -> str:
@@ -165,18 +159,9 @@ def plain_text(memories: Sequence[Candidate], first: int = 0) -> str:
 
     Further lines of a text stand behind a margin, so that none looks like the start of a memory.
     """
-    return "\n".join(
-        f"Memory {number} :\n{_when(memory)} Content: {indented(memory.content, _MARGIN)}\n"
-        for number, memory in enumerate(memories, first + 1)
-    )
-
-
-def _when(memory: Candidate) -> str:
-    when = indented(memory.when_to_use, _MARGIN)
-    return f" When to use: {when}\n" if when else ""
-
-
-def _text(outcome: Verified | Exception, window: Window) -> str:
-    if isinstance(outcome, Exception):
-        return plain_text(window.memories, window.first)
-    return " ".join(citation.marked() for citation in outcome.citations)
+    blocks = []
+    for number, memory in enumerate(memories, first + 1):
+        when = f" When to use: {indented(memory.when_to_use, _MARGIN)}\n"
+        content = f" Content: {indented(memory.content, _MARGIN)}\n"
+        blocks.append(f"Memory {number} :\n{when if memory.when_to_use else ''}{content}")
+    return "\n".join(blocks)

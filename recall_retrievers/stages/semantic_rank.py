@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recall_retrievers.core.query import Query
 from recall_retrievers.core.settings import Count, Share
-from recall_retrievers.core.stage import Flow, Prompt, Recall, TopN
+from recall_retrievers.core.stage import Flow, Recall, TopN
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.judging import SHARE, judge
+from recall_retrievers.llm.judging import SHARE, judged
 from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_retrievers.llm.prompts import SCALE, SCORE_PAIRS, USER, reply_form
-from recall_retrievers.llm.windows import Orders, Window, windows
+from recall_retrievers.llm.prompts import SCALE, SCORE_PAIRS
+from recall_retrievers.llm.windows import Orders
 from recall_retrievers.ranking.near_duplicates import distinct
 from recall_retrievers.ranking.relevance import by_score
 
@@ -65,18 +64,5 @@ class SemanticRank(ModelStage):
         """Ask for scores, check every one against what was sent, and sort."""
         recall = replace(recall, memories=distinct(recall.memories))
         if self.llm is not None and self.enable_ranker:
-            shown = windows(
-                recall.memories,
-                budget=self.token_budget,
-                count=self.token_counter,
-                most=self.window,
-                orders=self.orders,
-            )
-            asked = [(window, self._prompt(recall.query, window)) for window in shown]
-            recall = yield from judge(recall, self.stage_name, asked, self.semantic_share)
+            recall = yield from judged(self, recall, SYSTEM)
         return replace(recall, memories=by_score(recall.memories)[: self.top_n])
-
-    def _prompt(self, query: Query, window: Window) -> Prompt:
-        system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
-        form = reply_form(len(window.memories), scores="scores")
-        return self.prompt(system, user, form, **window.material(query))

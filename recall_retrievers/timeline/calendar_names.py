@@ -16,20 +16,10 @@ MONTHS: Final = (
 
 
 def weekday_name(day: date) -> str:
-    """The name of the day of the week.
-
-    Examples:
-        >>> weekday_name(date(2024, 3, 5))
-        'Tuesday'
-    """
+    """The name of the day of the week."""
     return WEEKDAYS[day.weekday()]
 
 
 def month_name(day: date) -> str:
-    """The name of the month.
-
-    Examples:
-        >>> month_name(date(2024, 3, 5))
-        'March'
-    """
+    """The name of the month."""
     return MONTHS[day.month - 1]

@@ -10,15 +10,7 @@ from datetime import timedelta
 def half_life_weight(age: timedelta, half_life: timedelta) -> float:
     """Weigh a memory by its age: 1 when new, a half after one half-life, a quarter after two.
 
-    Args:
-        age: How old the memory is. A memory from the future (a negative age) counts as new.
-        half_life: After how long the weight has halved.
-
-    Returns:
-        A weight in (0, 1]; never zero, so that an old memory can still be found.
-
-    Raises:
-        ValueError: If `half_life` is not positive.
+    It is never zero, so that an old memory can still be found. A negative age counts as new.
 
     Examples:
         >>> half_life_weight(timedelta(days=30), timedelta(days=30))

@@ -24,22 +24,7 @@ def event_times(text: str, recorded_at: datetime) -> tuple[TimeRange, ...]:
     Words without two ends ("until Friday", "recently", "on Mondays") name no event. "Today" is left
     out too: the recorded time says it already. A question looks back, but a memory may look ahead:
     "on 12 May" or "Friday" counts for the coming day too, where that is nearer than the past one.
-
-    Args:
-        text: The text of the memory.
-        recorded_at: The moment of recording, in the time zone of the writer.
-
-    Returns:
-        The ranges in the order of the text, without repetitions, sixteen at most.
-
-    Examples:
-        >>> recorded_at = datetime.fromisoformat("2024-03-20T18:30:00+01:00")
-        >>> [time.describe() for time in event_times("We met Anna two weeks ago.", recorded_at)]
-        ['2024-03-04 to 2024-03-10']
-        >>> [time.describe() for time in event_times("The deadline is 12 May.", recorded_at)]
-        ['2023-05-12 (Friday)', '2024-05-12 (Sunday)']
-        >>> event_times("I am tired today.", recorded_at)
-        ()
+    There are sixteen ranges at most, and none of them twice.
     """
     ranges: dict[tuple[datetime, datetime], TimeRange] = {}
     for named in extract_time(text, recorded_at):

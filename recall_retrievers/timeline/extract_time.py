@@ -12,14 +12,15 @@ from recall_retrievers.timeline.chinese import patterns as chinese
 from recall_retrievers.timeline.engine.grammar import Expression
 from recall_retrievers.timeline.engine.reading import Now, Reading
 from recall_retrievers.timeline.english import patterns as english
+from recall_retrievers.timeline.english.words import FOLLOWERS, WORDS
 from recall_retrievers.timeline.japanese import patterns as japanese
 from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
 from recall_retrievers.timeline.time_range import TimeRange
 from recall_retrievers.timeline.western.french import FRENCH
 from recall_retrievers.timeline.western.german import GERMAN
 from recall_retrievers.timeline.western.patterns import Western
-from recall_retrievers.timeline.western.recognise import Recogniser
 from recall_retrievers.timeline.western.spanish import SPANISH
+from recall_retrievers.timeline.western.vocabulary import FOLDED, words_of
 
 Language = Literal["auto", "en", "zh", "de", "es", "fr", "ja"]
 WeekStart = Literal["monday", "sunday"]
@@ -34,7 +35,13 @@ LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
 }
 """A language is a function from a text to its readings; a new one is one line here."""
 
-_RECOGNISER = Recogniser(WESTERN)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_MOST_LETTERS = 2000  # no language is clearer after so many
+_SURE = 3  # English words that a foreign word of time does not outweigh
+_ENGLISH = FOLLOWERS | words_of("say said tell told get got go went come came ago t s")
+_SMALL = {code: one.vocabulary.common for code, one in WESTERN.items()}
+_TELLING = {code: one.vocabulary.telling - WORDS.keys() - _ENGLISH for code, one in WESTERN.items()}
+_FOREIGN = frozenset().union(*_SMALL.values(), *_TELLING.values()) - _ENGLISH
 _MOST_RANGES = 64  # a pasted calendar names hundreds of days; a question names a few
 _HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
@@ -89,9 +96,14 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
     if not isinstance(text, str):
         msg = f"text must be a string; got {text!r:.60}"
         raise TypeError(msg)
-    _check("language", language, ("auto", *LANGUAGES))
-    _check("week_start", week_start, ("monday", "sunday"))
-    _check("hemisphere", hemisphere, ("north", "south"))
+    for name, value, allowed in (
+        ("language", language, ("auto", *LANGUAGES)),
+        ("week_start", week_start, ("monday", "sunday")),
+        ("hemisphere", hemisphere, ("north", "south")),
+    ):
+        if value not in allowed:
+            msg = f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r:.60}"
+            raise ValueError(msg)
     moment = parse_time(reference_time, timezone, name="reference_time")
     if timezone is not None:
         moment = moment.astimezone(resolve_timezone(timezone))
@@ -117,7 +129,7 @@ def _read(text: str, now: Now, language: str) -> list[Expression]:
     if language != "auto":
         return LANGUAGES[language](text, _with_habits(now, language))
     if not _HAN_OR_KANA.search(text):
-        spoken = _RECOGNISER.code_of(text)
+        spoken = _code_of(text)
         expressions = LANGUAGES[spoken](text, _with_habits(now, spoken))
         return expressions if expressions or spoken == "en" else english.read(text, now)
     expressions = LANGUAGES["ja" if _is_japanese(text) else "zh"](text, now)
@@ -130,6 +142,18 @@ def _read(text: str, now: Now, language: str) -> list[Expression]:
         ]
         expressions.sort(key=lambda one: one[1])
     return expressions
+
+
+def _code_of(text: str) -> str:
+    """The language of a text in Latin script; "en" where no other has more of its words in it."""
+    words = set(_LETTERS.findall(text[:_MOST_LETTERS].lower().translate(FOLDED)))
+    if words.isdisjoint(_FOREIGN):
+        return "en"
+    counts = {"en": len(words & _ENGLISH)}
+    for code, small in _SMALL.items():
+        telling = len(words & _TELLING[code]) if counts["en"] < _SURE else 0
+        counts[code] = 2 * telling + len(words & small)
+    return max(counts, key=counts.__getitem__)
 
 
 def _is_japanese(text: str) -> bool:
@@ -173,9 +197,3 @@ def _elapsed(moment: datetime, by: timedelta) -> datetime:
     """The wall clock after so much time has passed, with clock changes counted."""
     there = (moment.astimezone(UTC) + by).astimezone(moment.tzinfo)
     return there.replace(tzinfo=None)
-
-
-def _check(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        msg = f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r:.60}"
-        raise ValueError(msg)

@@ -52,17 +52,21 @@ class Recurrence:
         """Whether a moment falls on this recurrence."""
         if self.timezone is not None:
             moment = in_zone(moment, self.timezone)
-        return (
-            _free_or_in(self.weekdays, moment.weekday())
-            and _free_or_in(self.months, moment.month)
-            and _free_or_in(self.days, moment.day)
-            and _free_or_in(self.hours, moment.hour)
+        wanted = (self.weekdays, self.months, self.days, self.hours)
+        fields = (moment.weekday(), moment.month, moment.day, moment.hour)
+        return all(
+            not allowed or field in allowed for allowed, field in zip(wanted, fields, strict=True)
         )
 
     def narrow(self, other: Recurrence) -> Recurrence:
         """Both at once, for "on Monday mornings"; a field of both has their common values."""
-        shared = {name: _share(getattr(self, name), getattr(other, name)) for name in _LIMITS}
+        both = {name: (getattr(self, name), getattr(other, name)) for name in _LIMITS}
+        shared = {name: (one & more) or one or more for name, (one, more) in both.items()}
         return Recurrence(**shared, timezone=self.timezone or other.timezone)
+
+    def join(self, other: Recurrence) -> Recurrence:
+        """One or the other, for "on Mondays and Tuesdays"."""
+        return Recurrence(**{name: getattr(self, name) | getattr(other, name) for name in _LIMITS})
 
     def describe(self) -> str:
         """The recurrence in words, such as "every Monday in March".
@@ -79,14 +83,6 @@ class Recurrence:
         if self.hours:
             words += " at hours " + _listed(self.hours)
         return words
-
-
-def _free_or_in(allowed: frozenset[int], value: int) -> bool:
-    return not allowed or value in allowed
-
-
-def _share(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
-    return (one & other) or one or other
 
 
 def _listed(numbers: Iterable[int], names: tuple[str, ...] = (), first: int = 0) -> str:

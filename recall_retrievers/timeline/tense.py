@@ -18,20 +18,10 @@ _BACK = re.compile(
 
 
 def looks_ahead(question: str) -> bool:
-    """Whether a question may be about what is still to come.
-
-    Examples:
-        >>> looks_ahead("What will we do over Easter?"), looks_ahead("What did we do over Easter?")
-        (True, False)
-    """
+    """Whether a question may be about what is still to come."""
     return _AHEAD.search(question) is not None
 
 
 def looks_back(text: str) -> bool:
-    """Whether an English text is about the past, and about nothing still to come.
-
-    Examples:
-        >>> looks_back("What did we do this Friday?"), looks_back("What did I plan for tomorrow?")
-        (True, False)
-    """
+    """Whether an English text is about the past, and about nothing still to come."""
     return _BACK.search(text) is not None and not looks_ahead(text)

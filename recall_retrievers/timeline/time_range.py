@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal
 
@@ -116,41 +116,6 @@ class TimeRange:
         """Whether the two ranges share a moment; recurrences are not compared."""
         return _low(self) < _high(other) and _low(other) < _high(self)
 
-    def intersect(self, other: TimeRange) -> TimeRange | None:
-        """What the two ranges share, in the zone of this one; None when they share nothing."""
-        if not self.overlaps(other):
-            return None
-        start = self.start if _low(self) >= _low(other) else other.start
-        end = self.end if _high(self) <= _high(other) else other.end
-        return self._moved(start, end)
-
-    def union(self, other: TimeRange) -> TimeRange:
-        """The shortest range that holds both, including what lies between them."""
-        start = self.start if _low(self) <= _low(other) else other.start
-        end = self.end if _high(self) >= _high(other) else other.end
-        return self._moved(start, end)
-
-    def widen(self, before: timedelta, after: timedelta) -> TimeRange:
-        """The range with some grace at both ends; open ends stay open.
-
-        Args:
-            before: How much earlier to begin; not negative.
-            after: How much later to end; not negative.
-
-        Raises:
-            ValueError: If a grace is negative.
-        """
-        if before < timedelta(0) or after < timedelta(0):
-            msg = f"before and after must not be negative; got {before!r} and {after!r}"
-            raise ValueError(msg)
-        return self._moved(_shifted(self.start, before, -1), _shifted(self.end, after, 1))
-
-    def clamp(self, lower: datetime | None, upper: datetime | None) -> TimeRange | None:
-        """The part of the range between two moments; None when nothing of it lies there."""
-        if lower is not None and upper is not None and _absolute(lower) >= _absolute(upper):
-            return None
-        return self.intersect(TimeRange(lower, upper, self.grain))
-
     def describe(self) -> str:
         """The range in words for a person, in its own time zone.
 
@@ -184,10 +149,6 @@ class TimeRange:
             return f"{moment:%Y-%m-%d %H:%M}"
         return f"{moment:%Y-%m-%d}"
 
-    def _moved(self, start: datetime | None, end: datetime | None) -> TimeRange:
-        # The other readings belonged to the old ends, so they go.
-        return replace(self, start=start, end=end, alternatives=())
-
 
 def _absolute(moment: datetime) -> datetime:
     # Two moments of one zone compare by wall clock, which is wrong in the hour that a
@@ -209,16 +170,3 @@ def _low(one: TimeRange) -> datetime:
 
 def _high(one: TimeRange) -> datetime:
     return _LATEST if one.end is None else _absolute(one.end)
-
-
-def _shifted(moment: datetime | None, by: timedelta, sign: int) -> datetime | None:
-    # Days are counted on the wall, so that midnight stays midnight; hours as they pass, so that
-    # a clock change neither swallows nor doubles them.
-    if moment is None:
-        return None
-    days = timedelta(by.days)
-    try:
-        there = moment + sign * days if days else moment
-        return (there.astimezone(UTC) + sign * (by - days)).astimezone(moment.tzinfo)
-    except OverflowError:
-        return None  # past what the calendar can write: as good as open

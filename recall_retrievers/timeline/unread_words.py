@@ -142,16 +142,7 @@ _TIME_WORDS = re.compile(
 
 
 def find_time_words(question: str) -> tuple[int, int] | None:
-    """The place of the first words of time that a calendar alone may not be able to read.
-
-    Examples:
-        >>> question = "Which bands did I like when I was in college?"
-        >>> start, end = find_time_words(question)
-        >>> question[start:end]
-        'when I was'
-        >>> find_time_words("Who is my dentist?") is find_time_words("When did I move?") is None
-        True
-    """
+    """The place of the first words of time that a calendar alone may not be able to read."""
     for match in _TIME_WORDS.finditer(question):
         if match["time"]:
             return match.span("time")

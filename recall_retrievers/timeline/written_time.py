@@ -56,12 +56,8 @@ def written_time(
 ) -> datetime | None:
     """The moment that a value names; None if it names none, or may name two.
 
-    Args:
-        value: A text or a number. A number is epoch seconds, or milliseconds from 1e11 on, or eight
-            digits of a date such as 20240305.
-        timezone: The zone of a time without one; None = the zone of this machine.
-        day_first: Whether "05/03/2024" is 5 March (True) or May 3 (False). None = such a date is
-            not read, unless one of its numbers is above 12.
+    A number is epoch seconds, or milliseconds from 1e11 on, or eight digits of a date. None as the
+    zone is that of this machine. "05/03/2024" needs ``day_first``, unless a number is above 12.
 
     Examples:
         >>> from datetime import UTC
@@ -83,12 +79,7 @@ def written_time(
 
 
 def calendar_day(value: float, timezone: tzinfo | None = None) -> datetime | None:
-    """The day that a number such as 20240305 names; None if it names none.
-
-    Examples:
-        >>> calendar_day(20241301) is None
-        True
-    """
+    """The day that a number such as 20240305 names; None if it names none."""
     if not isinstance(value, int) or isinstance(value, bool) or value not in _CALENDAR:
         return None
     try:
@@ -99,12 +90,7 @@ def calendar_day(value: float, timezone: tzinfo | None = None) -> datetime | Non
 
 
 def has_two_meanings(text: str) -> bool:
-    """Whether a text is a date whose day and month may be swapped, such as 05/03/2024.
-
-    Examples:
-        >>> [has_two_meanings(text) for text in ("05/03/2024", "25/03/2024", "2024-03-05")]
-        [True, False, False]
-    """
+    """Whether a text is a date whose day and month may be swapped, such as 05/03/2024."""
     readings = [written_time(text, day_first=first) for first in (None, True, False)]
     return readings[0] is None and None not in readings[1:]
 
@@ -127,20 +113,15 @@ def _moment(
     day_month = _day_and_month(parts, day_first)
     if day_month is None:
         return None
-    hour = int(parts["hour"] or 0)
+    year, hour, minute, second = (
+        int(parts[name] or 0) for name in ("year", "hour", "minute", "second")
+    )
     if parts["half"]:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if parts["half"] in "pP" else 0)
     day, month = day_month
-    moment = datetime(  # noqa: DTZ001 - the zone follows
-        int(parts["year"] or 0),
-        month,
-        day,
-        hour,
-        int(parts["minute"] or 0),
-        int(parts["second"] or 0),
-    )
+    moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - the zone follows
     zone = (parts["zone"] or "").upper().removeprefix("UTC").removeprefix("GMT")
     if not parts["zone"]:
         return moment.replace(tzinfo=resolve_timezone(timezone))

@@ -9,6 +9,7 @@ from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
+from pydantic import BaseModel
 
 GIVEN = [
     Found(str(n), f"The dentist said {n}.", score, {})
@@ -25,52 +26,50 @@ def all_judged(prompt: str) -> str:
     return json.dumps({"scores": scores, "ranking": scores, "sentences": told, "points": told})
 
 
-class SlowChat(ScriptedChat):
-    """A LangChain model that takes its time, but for prompts that hold ``quick``."""
+class _Slow(BaseModel):
+    """Takes its time, but for prompts that hold ``quick``."""
 
     seconds: float = 30
     quick: str = "never"
-    under_way: list[str] = []  # noqa: RUF012 - pydantic copies it
-    waited_out: list[str] = []  # noqa: RUF012 - the same
+    under_way: list[str] = []
+    waited_out: list[str] = []
+
+    def judged(self, messages: Any) -> str:
+        prompt = str(messages[-1].content)
+        if self.quick not in prompt:
+            time.sleep(self.seconds)
+            self.waited_out.append("ended")
+        return all_judged(prompt)
+
+    async def ajudged(self, messages: Any) -> str:
+        prompt = str(messages[-1].content)
+        if self.quick not in prompt:
+            self.under_way.append("begun")
+            await asyncio.sleep(self.seconds)
+            self.waited_out.append("ended")
+        return all_judged(prompt)
+
+
+class SlowChat(_Slow, ScriptedChat):
+    """A LangChain model that takes its time."""
 
     async def _agenerate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
-        prompt = str(messages[-1].content)
-        if self.quick not in prompt:
-            self.under_way.append("begun")
-            await asyncio.sleep(self.seconds)
-            self.waited_out.append("ended")
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(all_judged(prompt)))])
+        message = AIMessage(await self.ajudged(messages))
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
     def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
-        prompt = str(messages[-1].content)
-        if self.quick not in prompt:
-            time.sleep(self.seconds)
-            self.waited_out.append("ended")
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(all_judged(prompt)))])
+        message = AIMessage(self.judged(messages))
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-class SlowLLM(ScriptedLLM):
+class SlowLLM(_Slow, ScriptedLLM):
     """The same for LlamaIndex."""
 
-    seconds: float = 30
-    quick: str = "never"
-    under_way: list[str] = []  # noqa: RUF012 - pydantic copies it
-    waited_out: list[str] = []  # noqa: RUF012 - the same
-
     async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
-        prompt = str(messages[-1].content)
-        if self.quick not in prompt:
-            self.under_way.append("begun")
-            await asyncio.sleep(self.seconds)
-            self.waited_out.append("ended")
-        return _response(all_judged(prompt))
+        return _response(await self.ajudged(messages))
 
     def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
-        prompt = str(messages[-1].content)
-        if self.quick not in prompt:
-            time.sleep(self.seconds)
-            self.waited_out.append("ended")
-        return _response(all_judged(prompt))
+        return _response(self.judged(messages))
 
 
 def _response(text: str) -> ChatResponse:

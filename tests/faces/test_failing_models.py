@@ -289,24 +289,6 @@ def test_a_busy_model_is_asked_again_and_the_usage_says_how_often(face: Face) ->
     assert found[0].metadata["recall_usage"].startswith("SemanticRank: 1 call (3 attempts), ")
 
 
-@once
-def test_the_deadline_of_a_question_ends_the_attempts(store: RecallStore, face: Face) -> None:
-    class LaterError(RateLimitError):
-        """As a server that wants to be left alone for a while."""
-
-        class response:  # noqa: N801 - an attribute, as clients name it
-            headers = {"Retry-After": "30"}  # noqa: RUF012 - nobody writes to it
-
-    model = face.model(LaterError("slow down"))
-    retriever = face.personal_memory_retriever(store, model, timestamp=NOW, deadline_s=5)
-
-    found = face.ask(retriever, "the dentist")
-
-    assert len(found) == 5
-    assert len(model.prompts) == 1
-    assert found[0].metadata["recall_degraded"] == "SemanticRank: LaterError: slow down"
-
-
 def test_a_model_that_tries_again_by_itself_is_asked_once(face: Face) -> None:
     class Patient(type(face.model())):  # type: ignore[misc]  # of either framework
         """A client with retries of its own, as those of OpenAI have."""

@@ -9,26 +9,16 @@ from benchmarks.conformance.material import ERRORS, UNUSABLE
 
 WRAPPED = [
     good("bare", lambda kit: kit.json()),
-    good("pretty", lambda kit: json.dumps(kit.payload(), indent=2)),
     good("fenced", lambda kit: f"```json\n{kit.json()}\n```"),
-    good("fenced, in capitals", lambda kit: f"```JSON\n{kit.json()}\n```"),
-    good("fenced without a language", lambda kit: f"```\n{kit.json()}\n```"),
-    good("fenced on one line", lambda kit: f"```json{kit.json()}```"),
     good("fence that is never closed", lambda kit: f"```json\n{kit.json()}"),
     good("before a thought", lambda kit: f"{kit.json()}<think>Was that right? {kit.draft()}"),
     good("a brace that opens nothing", lambda kit: f"I {{think}} so: {kit.json()}"),
     good("other JSON before", lambda kit: f'{{"thoughts": ["so so"]}} {kit.json()}'),
     good("prose before", lambda kit: f"Sure, here you are: {kit.json()}"),
-    good("prose after", lambda kit: f"{kit.json()}\nI hope that this helps!"),
     good("prose with brackets", lambda kit: f"I looked {{closely}} [twice]: {kit.json()} [end]"),
-    good("prose in another language", lambda kit: f"好的，结果如下：\n{kit.json()}\n如上所述。"),
     good("after a thought", lambda kit: f'<think>{{"{kit.key}": []}}?</think>{kit.json()}'),
     good("after a thought begun before", lambda kit: f"hm, so</think>\n{kit.json()}"),
     good("trailing commas", lambda kit: kit.json().replace("}]", "},]").replace("]}", "],}")),
-    good("byte order mark", lambda kit: "\ufeff" + kit.json()),
-    good(
-        "windows line ends", lambda kit: json.dumps(kit.payload(), indent=1).replace("\n", "\r\n")
-    ),
     good("line breaks in a string", lambda kit: f'{{"why": "a\nb", {kit.json()[1:]}'),
     good(
         "more than was asked for", lambda kit: json.dumps({"why": ["x"], **kit.payload(), "n": 4})

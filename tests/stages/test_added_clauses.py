@@ -2,7 +2,7 @@
 
 from tables import table
 
-from recall_retrievers.llm.checking.evidence import adds_a_clause
+from recall_retrievers.llm.checking.citation_check import adds_a_clause
 from recall_retrievers.text.words import words
 
 KNOWN = frozenset(words("Ann bakes fresh bread for her sister on Sunday. 安喜欢绿茶和面包"))

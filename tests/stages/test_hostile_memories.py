@@ -21,7 +21,7 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.world import run
 from recall_retrievers.explain.explanation import explain
-from recall_retrievers.llm.checking.evidence import live_parts
+from recall_retrievers.llm.checking.citation_check import live_parts
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
 from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.stages.plain_texts import MergeMemory, PrintMemory
@@ -231,20 +231,6 @@ def test_an_address_is_known_as_the_prompt_shows_it_and_no_part_of_one_is() -> N
 
     assert shown.startswith("Moved to https://a.example/?b=1&amp;c=2. [1]")
     assert "https://a.example." not in cut
-
-
-@SLY
-def test_what_another_memory_says_comes_alive_in_no_rewrite(sly: Candidate) -> None:
-    for stage, key in (
-        (RewriteMemory(llm=object()), "sentences"),
-        (Reflect(llm=object()), "points"),
-    ):
-        said = [{"text": f"{HONEST.content} {sly.content[:200]}", "memories": [1]}]
-        reply = json.dumps({key: said})
-
-        recall = run(stage.apply(asked(HONEST)), Scripted(lambda prompts, reply=reply: [reply]))
-
-        assert not live_parts(recall.text)
 
 
 @pytest.mark.parametrize("text", ["[", "![", "<a", "a", "a@", "a.", "//a ", "http:"])

@@ -36,12 +36,6 @@ def scores(recall: Recall) -> list[tuple[str | None, float | None]]:
     return [(each.id, each.score) for each in recall.memories]
 
 
-def check_prompt(prompt: str) -> None:
-    assert prompt.count("<memory ") == prompt.count("</memory>") in {1, 2, 3}
-    assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x1b]", prompt)
-    assert len(prompt) < 70_000
-
-
 @pytest.mark.parametrize("make", RANKING)
 @INJECTED
 def test_a_model_that_obeys_a_memory_ranks_the_same_memories(
@@ -49,10 +43,8 @@ def test_a_model_that_obeys_a_memory_ranks_the_same_memories(
 ) -> None:
     asked = asked_with(injection.text)
 
-    outcome, prompts = answered([make(llm=object())], asked, injection.reply)
+    outcome, _ = answered([make(llm=object())], asked, injection.reply)
 
-    for prompt in prompts:
-        check_prompt(prompt)
     assert sorted((each.id, each.content) for each in outcome.memories) == sorted(
         (each.id, each.content) for each in asked.memories
     )
@@ -65,10 +57,8 @@ def test_a_model_that_obeys_a_memory_writes_only_what_memories_say(
 ) -> None:
     asked = asked_with(injection.text)
 
-    outcome, prompts = answered([make(llm=object())], asked, injection.reply)
+    outcome, _ = answered([make(llm=object())], asked, injection.reply)
 
-    for prompt in prompts:
-        check_prompt(prompt)
     contents = {each.id: each.content for each in asked.memories}
     for citation in outcome.citations:
         assert citation.ids, "an uncited sentence"

@@ -18,9 +18,9 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.llm.checking.citation_check import verify
 from recall_retrievers.llm.cited_text import read_sentences
 from recall_retrievers.llm.scores import read_scores
-from recall_retrievers.llm.search_gate_prompt import read_verdict
 from recall_retrievers.llm.time_question import read_time
 from recall_retrievers.stages.build_query import read_query
+from recall_retrievers.stages.search_gate import read_verdict
 
 ASKED = Query(text="Where was I then?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
 MEMORIES = (Memory(content="The dentist is on Elm Street.", id="a"), Memory(content="Tea."))

@@ -7,8 +7,7 @@ from growth import TIMES, growth
 from tables import table
 
 from recall_retrievers.core.errors import ReplyError
-from recall_retrievers.llm.answers import read_answer
-from recall_retrievers.llm.replies import json_values
+from recall_retrievers.llm.replies import json_values, read_answer
 
 REAL, QUOTED = '{"scores": [1]}', '{"scores": [9]}'
 

@@ -105,11 +105,10 @@ def test_what_cannot_be_verified_is_removed_and_counted(claim: dict[str, object]
     )
 
 
-@table("claim", REMOVED.values(), ids=REMOVED)
-def test_or_the_whole_falls_back_as_set(claim: dict[str, object]) -> None:
-    recall = rewritten(
-        says("Check file extensions and MIME types.", 2), claim, unverified="fall_back"
-    )
+def test_or_the_whole_falls_back_as_set() -> None:
+    said = says("Check file extensions and MIME types.", 2), says("Send money to Eve.", 1)
+
+    recall = rewritten(*said, unverified="fall_back")
 
     assert recall.text == PLAIN
     assert recall.citations == ()

@@ -61,9 +61,3 @@ def test_a_model_that_fails_leaves_the_words_answer(failure: object) -> None:
     assert "SearchGate: no search" in no.skipped
     assert no.fallbacks[0] in no.skipped
     assert yes.memories[0].trace["degraded"] == yes.fallbacks[0]
-
-
-def test_a_message_cannot_close_its_fence() -> None:
-    _, [prompt] = _run(SearchGate(llm="m"), f"{UNDECIDED} </message>", '{"search": true}')
-
-    assert prompt.user.count("</message>") == 1

@@ -112,15 +112,6 @@ def test_settings() -> None:
     assert read("last summer", hemisphere="south") == [("2023-12-01", "2024-03-01")]
 
 
-def test_recurrence_matches_by_calendar_field() -> None:
-    (found,) = extract_time("What do I do on Mondays?", NOW)
-    assert found.recurrence is not None
-    assert found.recurrence.weekdays == {0}
-    (found,) = extract_time("every March", NOW)
-    assert found.recurrence is not None
-    assert found.recurrence.months == {3}
-
-
 @table("word", ["recently", "lately", "a while ago", "years ago"])
 def test_vague_words_are_soft_and_come_last(word: str) -> None:
     assert [one.soft for one in extract_time(f"I met him {word}", "2024-06-12T15:30Z")] == [True]
@@ -139,6 +130,8 @@ def test_vague_words_are_soft_and_come_last(word: str) -> None:
         ("last year", "2024-01-01T00:00Z", "2023-01-01", "2024-01-01"),
         ("over the weekend", "2024-06-15T12:00Z", "2024-06-15", "2024-06-17"),
         ("last weekend", "2024-06-16T12:00Z", "2024-06-08", "2024-06-10"),
+        ("this year so far", "2024-01-01T00:00Z", "2024-01-01", "2025-01-01"),
+        ("on Black Friday", "2024-06-12T12:00Z", "2023-11-24", "2023-11-25"),
     ],
 )
 def test_edges_of_the_calendar(text: str, now: str, start: str, end: str) -> None:

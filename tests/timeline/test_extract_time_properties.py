@@ -5,7 +5,6 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
-from growth import TIMES, growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import table
@@ -90,15 +89,6 @@ def test_days_and_hours_of_a_clock_change(day: str) -> None:
     assert today.end is not None
     length = today.end.astimezone(UTC) - today.start.astimezone(UTC)
     assert length.total_seconds() / 3600 == (23 if "-03-" in day else 25)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["in May " * 1400, "the beginning of " * 590, "1" * 10_000, "before " * 1400, "上" * 10_000,
-     "一" * 10_000, "三天前" * 3000, "the last week of " * 600, '"' * 10_000, "1/1/" * 2500],
-)  # fmt: skip
-def test_long_repetition_is_read_in_linear_time(text: str) -> None:
-    assert growth(lambda size: extract_time(text[:size], NOW), len(text) // TIMES) < 3 * TIMES
 
 
 def test_what_is_no_question_is_refused() -> None:

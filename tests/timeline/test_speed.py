@@ -97,9 +97,3 @@ def test_whatever_is_repeated_is_survived(pieces, between, count):
         assert text[slice(*one.span)] == one.text
         assert len(one.alternatives) <= 5
         assert (one.start, one.end) not in {(o.start, o.end) for o in one.alternatives}
-
-
-@settings(max_examples=100)
-@given(st.text(max_size=300), st.sampled_from(["auto", "en", "zh", "de", "es", "fr", "ja"]))
-def test_whatever_is_typed_is_survived(text, language):
-    extract_time(text, NOW, language=language)

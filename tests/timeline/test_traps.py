@@ -25,6 +25,8 @@ TIMES = [
     ("Which bus did I take on the 12th?", "2024-06-12", "2024-06-13"),
     ("How long did I sleep three days ago?", "2024-06-09", "2024-06-10"),
     ("Is the report due by EOM?", "..", "2024-07-01"),
+    ("Who called me Friday Night?", "2024-06-07T21:00", "2024-06-08T05:00"),
+    ("Where was I on the 3rd last month?", "2024-05-03", "2024-05-04"),
 ]  # fmt: skip
 
 

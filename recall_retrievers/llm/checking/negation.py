@@ -30,16 +30,7 @@ _SHOWN = 4000  # characters that are looked at
 
 
 def same_language(one: str, other: str) -> bool:
-    """Whether two texts may be in one language; nothing said against it counts as yes.
-
-    Examples:
-        >>> same_language("Tea is at four.", "四点喝茶。"), same_language("Tea!", "Tea at four.")
-        (False, True)
-        >>> same_language("お茶は四時です。", "四点喝茶。")
-        False
-        >>> same_language("Le thé est à quatre heures.", "The tea is at four.")
-        False
-    """
+    """Whether two texts may be in one language; nothing said against it counts as yes."""
     script, others = _script(one), _script(other)
     if script and others and script != others:
         return False
@@ -120,14 +111,7 @@ class Polarity:
 
 
 def polarity(sentence: str) -> Polarity:
-    """What a sentence affirms and what it denies.
-
-    Examples:
-        >>> sorted(polarity("Ann does not like tea, but cake.").denied)
-        ['like', 'tea']
-        >>> polarity("Not only tea!").denies, sorted(polarity("我不喜欢茶").denied)
-        (False, ['喜欢', '欢茶'])
-    """
+    """What a sentence affirms and what it denies."""
     found = [*_english(sentence), *_chinese(sentence)]
 
     def of(kind: str) -> frozenset[str]:

@@ -57,16 +57,7 @@ _ITEMS = re.compile(rf"{_RUN}(?:、{_RUN}){{0,20}}(?:、|和|与|及|以及){_RU
 def unknown_names(sentence: str, known: str, others: str = "") -> frozenset[str]:
     """The names of a sentence that a text does not have.
 
-    Args:
-        sentence: The sentence.
-        known: The text of the memories that it cites, and their authors.
-        others: What else was shown: a name in it is a name at the start of a sentence too.
-
-    Examples:
-        >>> unknown_names("Ann likes Rome and Italian food.", "Ann: I like Milan. In Italy I eat.")
-        frozenset({'Rome'})
-        >>> unknown_names("她看了《活着》", "我看了《围城》")
-        frozenset({'活着'})
+    A name in the ``others``, which were shown too, is a name at the start of a sentence as well.
     """
     lower = {_bare(word) for word in _WORD.findall(known)}
     capitals = dict.fromkeys(_capitals(sentence, others))
@@ -94,7 +85,8 @@ def _capitals(sentence: str, others: str) -> Iterable[str]:
         at = match.start()
         before = sentence[:at] if at <= _NEAR else f"x{sentence[at - _NEAR : at]}"
         if _OPENS.search(before):
-            subject = _is_subject(word) and _FINITE.match(sentence, match.end())
+            # Other nouns in singular have an article.
+            subject = not _NO_PERSON.search(_bare(word)) and _FINITE.match(sentence, match.end())
             if _bare(word) in STOP_WORDS | _FUNCTION or not (
                 subject or word.endswith("'s") or _is_elsewhere(word, others)
             ):
@@ -108,12 +100,6 @@ def _is_elsewhere(word: str, others: str) -> bool:
     return any(at > 0 and (others[at - 1].islower() or others[at] == ",") for at in places)
 
 
-def _is_subject(word: str) -> bool:
-    """Whether a word may be the name of a person: other nouns in singular have an article."""
-    lower = _bare(word)
-    return lower not in STOP_WORDS | _FUNCTION and not _NO_PERSON.search(lower)
-
-
 def _has(known: set[str], name: str, text: str) -> bool:
     bare = _bare(name)
     if bare in STOP_WORDS or bare in known:
@@ -125,8 +111,7 @@ def _has(known: set[str], name: str, text: str) -> bool:
     parts = bare.split("-")
     if len(parts) > 1 and all(part in known for part in parts):
         return True
-    begin = bare[:_LEAST]
-    return any(each.startswith(begin) and _same_stem(each, bare) for each in known)
+    return any(_same_stem(each, bare) for each in known)
 
 
 def _same_stem(one: str, other: str) -> bool:

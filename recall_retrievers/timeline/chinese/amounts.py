@@ -16,17 +16,8 @@ from recall_retrievers.timeline.time_range import Grain
 # --- Amounts -------------------------------------------------------------------------------------
 
 
-def _amount(_: Now, count: int, unit: Grain) -> Duration | None:
-    return Duration(((count, unit),)) if count < 1000 else None  # 2015年 is no amount
-
-
 def _about(low: int, high: int, unit: Grain) -> Duration:
     return Duration(((low, unit),), (0, high - low))
-
-
-def few(unit: Grain) -> Duration:
-    """几天: about three."""
-    return Duration(((3, unit),), (1, 2))
 
 
 def _and_more(_: Now, count: int, unit: Grain) -> Duration | None:
@@ -46,21 +37,16 @@ def _one_more(_: Now, count: int, unit: Grain) -> Duration | None:
     return _about(count, count + 1, unit) if count < 100 else None
 
 
-def _and_a_half(_: Now, count: int, unit: Grain) -> Duration | None:
-    half = relative.HALVES.get(unit)
-    return half and Duration((*([(count, unit)] if count else []), (half[1], half[0])))
-
-
 def _half_of(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
     """1.5小时."""
-    return _and_a_half(now, number[0], unit) if number[1] == 5 else None
+    return relative.and_a_half(now, number[0], unit) if number[1] == 5 else None
 
 
 AMOUNTS: Table = {
-    "NUM|COUNT 个? UNIT": _amount,
-    "COUNT 日": lambda now, count: _amount(now, count, "day"),
-    "COUNT 月": lambda now, count: _amount(now, count, "month"),
-    "NUM|COUNT 刻钟": lambda _, count: Duration(((15 * count, "minute"),)),
+    "NUM|COUNT 个? UNIT": relative.amount,
+    "COUNT 日": lambda now, count: relative.amount(now, count, "day"),
+    "COUNT 月": lambda now, count: relative.amount(now, count, "month"),
+    "NUM|COUNT 刻钟": lambda _, count: Duration.of(15 * count, "minute"),
     "NUM|COUNT 个? 多|余|来|几 个? UNIT": _and_more,
     "NUM|COUNT 个? 多|余|来|几 月": lambda now, count: _and_more(now, count, "month"),
     "NUM|COUNT 个? UNIT 多": _one_more,
@@ -68,13 +54,13 @@ AMOUNTS: Table = {
     "NUM|COUNT 到|至|-|、 NUM|COUNT 个? UNIT": lambda _, low, high, unit: (
         _about(low, high, unit) if 0 < low < high < 100 else None
     ),
-    "好? 几|数 个? UNIT": lambda _, unit: few(unit),
-    "好? 几|数 月": lambda _: few("month"),
+    "好? 几|数 个? UNIT": relative.few,
+    "好? 几|数 月": lambda now: relative.few(now, "month"),
     "好? 几 NUM 个? UNIT": _tens,
-    "半 个? UNIT": lambda now, unit: _and_a_half(now, 0, unit),
-    "半 个? 月": lambda now: _and_a_half(now, 0, "month"),
-    "NUM|COUNT 个? UNIT 半": _and_a_half,
-    "NUM|COUNT 个 半 UNIT|PERIOD": _and_a_half,
+    "半 个? UNIT": lambda now, unit: relative.and_a_half(now, 0, unit),
+    "半 个? 月": lambda now: relative.and_a_half(now, 0, "month"),
+    "NUM|COUNT 个? UNIT 半": relative.and_a_half,
+    "NUM|COUNT 个 半 UNIT|PERIOD": relative.and_a_half,
     "DOTTED 个? UNIT": _half_of,
     "DURATION 零|又? DURATION": lambda _, one, other: Duration(one.parts + other.parts),
 }
@@ -82,19 +68,9 @@ AMOUNTS: Table = {
 # --- Hours ---------------------------------------------------------------------------------------
 
 
-def _clock(_: Now, hour: int, minute: int = 0) -> dict[str, object] | None:
-    time = clock.clock(hour, minute)
-    return {"CLOCK": time} if time else None
-
-
-def _in_figures(_: Now, time: tuple[int, ...]) -> dict[str, object] | None:
-    found = clock.in_figures(*time)
-    return {"CLOCK": found} if found else None
-
-
-def _to(now: Now, minute: int, hour: int) -> dict[str, object] | None:
+def _to(_: Now, minute: int, hour: int) -> dict[str, object] | None:
     """差五分三点: five to three."""
-    return _clock(now, hour - 1, 60 - minute) if 0 < minute < 60 <= 60 * hour else None
+    return clock.named(hour - 1, 60 - minute) if 0 < minute < 60 <= 60 * hour else None
 
 
 def _in_part(_: Now, ends: tuple[int, int], time: clock.Clock) -> dict[str, object] | None:
@@ -112,13 +88,13 @@ def _in_part(_: Now, ends: tuple[int, int], time: clock.Clock) -> dict[str, obje
 
 
 CLOCKS: Table = {
-    "NUM|COUNT 点|时 钟|整?": _clock,
-    "NUM|COUNT 点 零? NUM 分?": _clock,
-    "NUM|COUNT 时 NUM 分?": _clock,
-    "NUM|COUNT 点 半": lambda now, hour: _clock(now, hour, 30),
-    "NUM|COUNT 点 NUM 刻": lambda now, hour, count: _clock(now, hour, 15 * count),
+    "NUM|COUNT 点|时 钟|整?": clock.hour,
+    "NUM|COUNT 点 零? NUM 分?": lambda _, *time: clock.named(*time),
+    "NUM|COUNT 时 NUM 分?": lambda _, *time: clock.named(*time),
+    "NUM|COUNT 点 半": lambda _, hour: clock.named(hour, 30),
+    "NUM|COUNT 点 NUM 刻": lambda _, hour, count: clock.named(hour, 15 * count),
     "差 NUM|COUNT 分 NUM|COUNT 点": _to,
-    "HM": _in_figures,
+    "HM": clock.figures,
     "PART 的? CLOCK": _in_part,
     "CLOCK 到|至|- CLOCK": clock.between,
 }

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from recall_retrievers.timeline.chinese.holidays import lunar_date, lunar_months
-from recall_retrievers.timeline.engine import calendar_math as cal
 from recall_retrievers.timeline.engine.grammar import Table
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
 from recall_retrievers.timeline.meanings import combine, cycles, ranges, relative, subdivide
@@ -17,18 +16,10 @@ from recall_retrievers.timeline.meanings import combine, cycles, ranges, relativ
 # --- Years ---------------------------------------------------------------------------------------
 
 
-def _full_year(now: Now, number: int) -> int | None:
-    """07 is 2007 and 98 is 1998: not more than a few years ahead."""
+def _short_year(now: Now, number: int, cycle: Cycle | None = None) -> Reading | None:
     if not 0 <= number < 100:
         return None
-    century = now.moment.year // 100 * 100
-    return century + number - (100 if century + number > now.moment.year + 10 else 0)
-
-
-def _short_year(now: Now, number: int, cycle: Cycle | None = None) -> Reading | None:
-    full = _full_year(now, number)
-    if full is None:
-        return None
+    full = cycles.full_year(now, number)
     return combine.in_year(now, cycle, full) if cycle else cycles.year(now, full)
 
 
@@ -38,21 +29,13 @@ def _years(now: Now, first: int, last: int) -> Reading | None:
 
 def _short_years(now: Now, first: int, last: int) -> Reading | None:
     """从18年到20年."""
-    full = _full_year(now, first), _full_year(now, last)
-    return _years(now, *full) if None not in full and first >= 10 <= last else None  # type: ignore[arg-type]
-
-
-def _century(_: Now, number: int) -> Reading | None:
-    """20世纪: 1900 to 1999, as speakers count."""
-    start = cal.day_of(number * 100 - 100, 1, 1)
-    return Reading(start, cal.shift(start, "century", 1), "century")
-
-
-def _decade_of(century: int, number: int) -> Reading | None:
-    if not 0 <= number < 100 or number % 10:
+    if not 10 <= first < 100 or not 10 <= last < 100:
         return None
-    start = cal.day_of(century * 100 - 100 + number, 1, 1)
-    return Reading(start, cal.shift(start, "decade", 1), "decade")
+    return _years(now, cycles.full_year(now, first), cycles.full_year(now, last))
+
+
+def _decade_of(now: Now, century: int, number: int) -> Reading | None:
+    return cycles.decade(now, century * 100 - 100 + number) if 0 <= number < 100 else None
 
 
 def _decades(now: Now, numbers: tuple[int, int]) -> Reading | None:
@@ -170,14 +153,14 @@ DATES: Table = {
     "LATE_YEAR 年 到|至|- LATE_YEAR 年": _short_years,
     "YEAR 年? -|到|至 YEAR 年": _years,
     "民国 NUM 年": lambda now, number: cycles.year(now, 1911 + number) if number < 200 else None,
-    "NUM 世纪": _century,
-    "上 个? 世纪": lambda now: _century(now, _present_century(now, -1)),
-    "本|这 个? 世纪": lambda now: _century(now, _present_century(now, 0)),
+    "NUM 世纪": cycles.century,
+    "上 个? 世纪": lambda now: cycles.century(now, _present_century(now, -1)),
+    "本|这 个? 世纪": lambda now: cycles.century(now, _present_century(now, 0)),
     "NUM|SHORT_YEAR|YEAR 年代": cycles.decade,
     "ABOUT 年代": _decades,
-    "NUM 世纪 NUM 年代": lambda _, century, number: _decade_of(century, number),
-    "上 个? 世纪 NUM 年代": lambda now, number: _decade_of(_present_century(now, -1), number),
-    "本 世纪 NUM 年代": lambda now, number: _decade_of(_present_century(now, 0), number),
+    "NUM 世纪 NUM 年代": _decade_of,
+    "上 个? 世纪 NUM 年代": lambda now, number: _decade_of(now, _present_century(now, -1), number),
+    "本 世纪 NUM 年代": lambda now, number: _decade_of(now, _present_century(now, 0), number),
     "DATE": cycles.numeric_date,
     "MONTH_YEAR": combine.month_of_year,
     "在|从|到|于|自 SLASHED": cycles.slashed,
@@ -193,9 +176,7 @@ DATES: Table = {
     "PART": cycles.part_of_day,
     "YEARWORD": lambda now, offset: relative.unit(now, offset, "year"),
     "DAYWORD": _day,
-    "DAYPART": lambda now, day_part: combine.side_by_side(
-        now, relative.day(now, day_part[0]), cycles.part_of_day(now, day_part[1])
-    ),
+    "DAYPART": lambda now, day_part: combine.part_of_day(now, *day_part),
     "NIGHT": relative.night,
 }
 

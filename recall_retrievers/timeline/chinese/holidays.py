@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
@@ -11,9 +10,6 @@ from recall_retrievers.timeline.engine.grammar import Table
 from recall_retrievers.timeline.engine.lunar import lunar_day, lunar_month, solar_term
 from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading
 from recall_retrievers.timeline.recurrence import Recurrence
-
-Finder = Callable[[int], datetime]
-"""The day of a holiday in a year."""
 
 _FIXED: dict[str, tuple[int, int]] = {
     "元旦|元旦节|新年|阳历年": (1, 1),
@@ -53,20 +49,12 @@ _TERMS: dict[str, int] = {  # degrees of the sun
 }  # fmt: skip
 
 
-def _on(month: int, day: int) -> Finder:
-    return lambda year: cal.day_of(year, month, day)
-
-
-def _lunar(month: int, day: int) -> Finder:
+def _lunar(month: int, day: int) -> cal.Finder:
     return lambda year: lunar_day(year, month, day)
 
 
-def _term(longitude: int) -> Finder:
+def _term(longitude: int) -> cal.Finder:
     return lambda year: solar_term(year, longitude)
-
-
-def _nth(month: int, weekday: int, count: int) -> Finder:
-    return lambda year: cal.nth_weekday(year, month, weekday, count)
 
 
 def _new_years_eve(year: int) -> datetime:
@@ -78,11 +66,11 @@ def _little_new_year(year: int) -> datetime:
     return lunar_day(year - 1, 12, 23)
 
 
-_MOVABLE: dict[str, Finder] = {
-    "母亲节": _nth(5, 6, 2),
-    "父亲节": _nth(6, 6, 3),
-    "感恩节": _nth(11, 3, 4),
-    "黑色星期五|黑五": lambda year: cal.nth_weekday(year, 11, 3, 4) + cal.DAY,
+_MOVABLE: dict[str, cal.Finder] = {
+    "母亲节": cal.yearly_weekday(5, 6, 2),
+    "父亲节": cal.yearly_weekday(6, 6, 3),
+    "感恩节": cal.yearly_weekday(11, 3, 4),
+    "黑色星期五|黑五": cal.yearly_weekday(11, 3, 4, later=1),
     "复活节": cal.easter,
     "除夕|除夕夜|年三十|大年三十|大年夜": _new_years_eve,
     "小年": _little_new_year,
@@ -96,7 +84,7 @@ _DAYS_OFF = {"国庆": (7, 0), "五一": (5, 0), "春节": (8, 1), "元旦": (3,
 
 
 def _holiday(
-    find: Finder, off: tuple[int, int] | None = None, fields: Recurrence | None = None
+    find: cal.Finder, off: tuple[int, int] | None = None, fields: Recurrence | None = None
 ) -> Cycle:
     """A holiday's day; or the days off around it, where there are any."""
 
@@ -107,16 +95,16 @@ def _holiday(
     return Cycle("year", "day", at, fields=fields)
 
 
-def _period(find: Finder, off: tuple[int, int]) -> Cycle:
+def _period(find: cal.Finder, off: tuple[int, int]) -> Cycle:
     """The days off: 国庆假期; or the day of the holiday."""
-    return Cycle(
-        "year",
-        "day",
-        lambda start: _days_off(find, off, start).or_else(_day(find(start.year))),
-    )
+
+    def at(start: datetime) -> Reading:
+        return _days_off(find, off, start).or_else(_day(find(start.year)))
+
+    return Cycle("year", "day", at)
 
 
-def _days_off(find: Finder, off: tuple[int, int], start: datetime) -> Reading:
+def _days_off(find: cal.Finder, off: tuple[int, int], start: datetime) -> Reading:
     days, before = off
     first = find(start.year) - cal.DAY * before
     return Reading(first, first + cal.DAY * days, "day")
@@ -160,7 +148,7 @@ def _winter(_: Now) -> Cycle:
 
 
 def _table() -> Table:
-    fixed = {names: _on(*date) for names, date in _FIXED.items()}
+    fixed = {names: cal.yearly(*date) for names, date in _FIXED.items()}
     known = {"暑假": _summer, "寒假": _winter}
     for names, find in (fixed | _MOVABLE).items():
         off = next((off for name, off in _DAYS_OFF.items() if name in names.split("|")), None)

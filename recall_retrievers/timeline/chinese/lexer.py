@@ -6,11 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
-from recall_retrievers.timeline.chinese.context import is_day, is_hour, is_word
+from recall_retrievers.timeline.chinese.lookalikes import is_day, is_hour, is_word
 from recall_retrievers.timeline.chinese.numbers import NUMERALS, digits_kinds, numeral_kinds
-from recall_retrievers.timeline.chinese.words import QUIET, SIMPLIFIED, WORDS, Kinds
+from recall_retrievers.timeline.chinese.words import QUIET, SIMPLIFIED, WORDS
 from recall_retrievers.timeline.engine.grammar import Token
-from recall_retrievers.timeline.engine.numeric_words import NUMERIC, numeric_kinds
+from recall_retrievers.timeline.engine.lexing import NUMERIC, Kinds, Lexicon, numeric_kinds
 
 _NUMBER = re.compile(
     rf"""
@@ -38,23 +38,11 @@ _MOST = 50  # characters worth reading: 12 dates; a question has a few
 _MOST_STRETCHES = 1500  # to look at more closely; ten thousand characters of prose have fewer
 
 
-class Lexicon:
-    """The known words, ready for a search in a text.
-
-    Args:
-        patterns: The words of the patterns, which stand for themselves.
-        alone: Those of them that are a whole pattern.
-    """
+class Tokenizer(Lexicon):
+    """The words of the language and of the patterns; some of these are ``alone`` a pattern."""
 
     def __init__(self, patterns: Iterable[str], alone: Iterable[str]) -> None:
-        self._words: dict[str, Kinds] = {word: dict(kinds) for word, kinds in WORDS.items()}
-        for word in patterns:
-            if not word.isupper():
-                self._words.setdefault(word, {})[word] = None
-        lengths: dict[str, set[int]] = defaultdict(set)
-        for word in self._words:
-            lengths[word[0]].add(len(word))
-        self._lengths = {first: sorted(group, reverse=True) for first, group in lengths.items()}
+        super().__init__(WORDS, patterns)
         self._telling = {word for word in alone if not word.isupper()} | {
             word for word, kinds in WORDS.items() if not QUIET.issuperset(kinds)
         }
@@ -63,8 +51,8 @@ class Lexicon:
 
     def _worth_reading(self) -> re.Pattern[str]:
         """The pattern of stretches that consist of known characters and tell a time."""
-        known = {c for word, kinds in self._words.items() if kinds for c in word}
-        known |= NUMERALS | {*_HINTS, *"0123456789 "} | self._lengths.keys()
+        known = {c for word, kinds in self.words.items() if kinds for c in word}
+        known |= NUMERALS | {*_HINTS, *"0123456789 "} | {word[0] for word in self.words}
         # The last character of 昨晚 and 上午 is rarer than the first.
         hints = {*_HINTS} | {word[-1] for word in self._telling if not {*_HINTS} & {*word}}
         every, hint, plain = (
@@ -76,9 +64,6 @@ class Lexicon:
         """Cut a text into groups of tokens that may name a time, and drop the rest.
 
         Of a text with very much to read, only the beginning and the end are read.
-
-        Args:
-            text: The question, in simplified or traditional script.
         """
         text = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), text.translate(SIMPLIFIED))
         for start, end in self._worthwhile(text):
@@ -117,15 +102,13 @@ class Lexicon:
 
     def _word(self, text: str, at: int, before: list[Token]) -> Token | None:
         previous = before[-1].kinds if before and before[-1].end == at else {}
-        for length in self._lengths.get(text[at], ()):
-            word = text[at : at + length]
-            kinds = self._words.get(word)
-            if kinds is None or len(word) < length or not is_word(text, at, word, kinds, previous):
+        for word, kinds in self.words_at(text, at):
+            if not is_word(text, at, word, kinds, previous):
                 continue
-            if length == 1 and word in NUMERALS:
+            if len(word) == 1 and word in NUMERALS:
                 return None
             several = _weekdays(text, at) if "WEEKDAY" in kinds else None
-            return several or Token(word, at, at + length, kinds)
+            return several or Token(word, at, at + len(word), kinds)
         return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recall_retrievers.timeline.chinese.words import Kinds
+from recall_retrievers.timeline.engine.lexing import Kinds
 
 _DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "○": 0, "两": 2}
 _DIGITS |= {c: n for n, c in enumerate("壹贰叁肆伍陆柒捌玖", 1)}  # as cheques write them
@@ -71,14 +71,7 @@ def _value(text: str) -> int:
 
 
 def digits_kinds(text: str) -> Kinds:
-    """The meanings of a run of digits: a count, a year of four or two digits, a whole date.
-
-    Examples:
-        >>> digits_kinds("15"), digits_kinds("2015")
-        ({'LATE_YEAR': 15, 'NUM': 15}, {'YEAR': 2015, 'NUM': 2015})
-        >>> digits_kinds("20240305")
-        {'DATE': (2024, 3, 5)}
-    """
+    """The meanings of a run of digits: a count, a year of four or two digits, a whole date."""
     if len(text) > _MOST_DIGITS:
         return {}
     number = int(text)

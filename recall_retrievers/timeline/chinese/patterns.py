@@ -10,37 +10,32 @@ C, and dateparser reads one question in six. The meanings are shared with Englis
 
 from __future__ import annotations
 
+import re
+
 from recall_retrievers.timeline.chinese.amounts import AMOUNTS, CLOCKS
-from recall_retrievers.timeline.chinese.clauses import CLAUSES, part_of_today
 from recall_retrievers.timeline.chinese.dates import DATES, LUNAR
 from recall_retrievers.timeline.chinese.holidays import HOLIDAYS
-from recall_retrievers.timeline.chinese.lexer import Lexicon
+from recall_retrievers.timeline.chinese.lexer import Tokenizer
 from recall_retrievers.timeline.chinese.phrases import PARTS, PHRASES
 from recall_retrievers.timeline.chinese.ranges import EVERY, LEADS, RANGES, VAGUE
 from recall_retrievers.timeline.chinese.relative import RELATIVE
+from recall_retrievers.timeline.chinese.words import WORDS
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Token, readings, settle
+from recall_retrievers.timeline.engine.clauses import Clauses
+from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Token, read_all
 from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading
-from recall_retrievers.timeline.meanings import ranges
+from recall_retrievers.timeline.meanings import cycles, ranges
 
 _LINKS = frozenset("和与、跟及或") | {"以及", "还有"}
 
 
 def read(text: str, now: Now) -> list[Expression]:
     """Every time expression of a Chinese text, with its place."""
-    return CLAUSES.apply(text, now, _read) or part_of_today(text, now)
+    return _CLAUSES.apply(text, now, _read) or _part_of_today(text, now)
 
 
 def _read(text: str, now: Now) -> list[Expression]:
-    expressions: list[Expression] = []
-    for tokens in _LEXICON.tokenize(text):
-        for grammar in _GRAMMARS:
-            grammar.rewrite(tokens, now)
-        _share_units(tokens, now)
-        settle(tokens, now)
-        _LEADS.rewrite(tokens, now)
-        expressions += readings(tokens)
-    return expressions
+    return read_all(_TOKENIZER.tokenize(text), now, _GRAMMARS, _LEADS, _share_units)
 
 
 def _share_units(tokens: list[Token], now: Now) -> None:
@@ -76,7 +71,37 @@ _GRAMMARS = (
     Grammar(EVERY, RANGES, backwards=False),
 )
 _LEADS = Grammar(LEADS)
-_LEXICON = Lexicon(
+_TOKENIZER = Tokenizer(
     {word for grammar in (*_GRAMMARS, _LEADS) for word in grammar.words} | _LINKS,
     {word for pattern in (*VAGUE, *HOLIDAYS) if " " not in pattern for word in pattern.split("|")},
 )
+
+# --- Clauses around a time: 自从三月搬家以来 ------------------------------------------------------
+
+_PARTS = "|".join(word for word, kinds in WORDS.items() if "PART" in kinds)
+_PART_FIRST = re.compile(rf"[我你]?们?({_PARTS})(?![饭餐好安课班会])[^？?]*了")
+
+_CLAUSES = Clauses(
+    openings=(),
+    closings=(
+        (
+            re.compile("自从?|打?从"),
+            re.compile("[^，。？！,?!]{1,12}?(?:以来|以后|之后|到现在|至今)"),
+            ranges.up_to_now,
+        ),
+    ),
+    mention=re.compile("(?!)"),
+    mentioned=re.compile(
+        "[^，。？！,?!]{0,6}(?:提到|提过|说过?|讲过?|聊到|写到?)[^，。？！,?!]{0,3}"
+    ),
+)
+
+
+def _part_of_today(text: str, now: Now) -> list[Expression]:
+    """中午我吃了什么: a part of the day at the beginning, of today or of the day before."""
+    match = _PART_FIRST.match(text)
+    if match is None:
+        return []
+    ends = WORDS[match[1]]["PART"]
+    reading = cycles.part_of_day(now, ends).latest(now)  # type: ignore[arg-type]  # a PART has its hours
+    return [(reading, *match.span(1))] if reading else []

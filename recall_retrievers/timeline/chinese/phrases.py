@@ -5,16 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
-
 from recall_retrievers.timeline.chinese.amounts import at_hour
 from recall_retrievers.timeline.chinese.dates import year_of
 from recall_retrievers.timeline.chinese.relative import just_before, past
-from recall_retrievers.timeline.engine.grammar import Rule, Table
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
-from recall_retrievers.timeline.meanings import combine, cycles, present, subdivide
-from recall_retrievers.timeline.time_range import Grain
+from recall_retrievers.timeline.engine.grammar import Table
+from recall_retrievers.timeline.engine.reading import Duration, Now, Reading, When
+from recall_retrievers.timeline.meanings import combine, cycles, subdivide
 
 
 def _adjacent(now: Now, when: When, sign: int, amount: Duration) -> When | None:
@@ -27,7 +23,7 @@ def _adjacent(now: Now, when: When, sign: int, amount: Duration) -> When | None:
 def _adjacent_day(now: Now, when: When, sign: int) -> When | None:
     if when.grain != "day":
         return None
-    return subdivide.amount_away(now, Duration(((1, "day"),)), when, sign)
+    return subdivide.amount_away(now, Duration.of(1, "day"), when, sign)
 
 
 def _third_of(now: Now, when: When, which: int) -> When | None:
@@ -35,40 +31,9 @@ def _third_of(now: Now, when: When, which: int) -> When | None:
     return subdivide.third(now, which, when) if when.grain in coarse else None
 
 
-def _third(grain: Grain) -> Rule:
-    """年初, 月底, 周中 as a cycle; 去年 or 三月 before it says in which unit."""
-    return _part(grain, subdivide.third)
-
-
-def _half_of(grain: Grain) -> Rule:
-    """上半月 as a cycle."""
-    return _part(grain, subdivide.half)
-
-
-def _part(grain: Grain, cut: Callable[[Now, int, When], When | None]) -> Rule:
-    def rule(now: Now, which: int) -> Cycle:
-        def at(start: datetime) -> Reading | None:
-            reading = cut(now, which, now.unit_at(grain, start))
-            return reading if isinstance(reading, Reading) else None
-
-        return Cycle(grain, "day", at)
-
-    return rule
-
-
-def _today_of(now: Now, when: When, _: None) -> Reading | None:
-    """去年的今天, 三年前的今天."""
-    return present.same_day(now, when) if isinstance(when, Reading) else None
-
-
 def _weekend_of(now: Now, when: Reading, _: None) -> When | None:
     """三周前的周末."""
     return combine.side_by_side(now, when, cycles.weekends(now)) if when.grain == "week" else None
-
-
-def _around_now_of(now: Now, when: When) -> Reading | None:
-    """去年这个时候."""
-    return present.same_time(now, when) if isinstance(when, Reading) else None
 
 
 def _with_part(now: Now, when: When, ends: tuple[int, int]) -> When | None:
@@ -85,11 +50,11 @@ def _whole(_: Now, when: When, amount: Duration) -> When | None:
 
 
 PARTS: Table = {
-    "YEAR_THIRD": _third("year"),
-    "MONTH_THIRD": _third("month"),
-    "WEEK_THIRD": _third("week"),
-    "HALF 月|个月": _half_of("month"),
-    "HALF 周|星期": _half_of("week"),
+    "YEAR_THIRD": lambda now, which: subdivide.every_part(now, which, "year"),
+    "MONTH_THIRD": lambda now, which: subdivide.every_part(now, which, "month"),
+    "WEEK_THIRD": lambda now, which: subdivide.every_part(now, which, "week"),
+    "HALF 月|个月": lambda now, which: subdivide.every_part(now, which, "month", subdivide.half),
+    "HALF 周|星期": lambda now, which: subdivide.every_part(now, which, "week", subdivide.half),
 }
 
 WHEN = "CYCLE|TIME"
@@ -117,9 +82,9 @@ PHRASES: Table = {
     ),
     f"{WHEN} 的? 那|这|当 个? 周末": lambda now, when: subdivide.unit_of(now, "weekend", when),
     f"{WHEN} 的? 那|这|当 个? 月": lambda now, when: subdivide.unit_of(now, "month", when),
-    f"{WHEN} 的? TODAY": _today_of,
+    "TIME 的? TODAY": lambda now, when, _: subdivide.same_day(now, when),
     "TIME 的 WEEKEND": _weekend_of,
-    f"{WHEN} 的? {_SAME_TIME}": _around_now_of,
+    f"TIME 的? {_SAME_TIME}": subdivide.same_time,
     f"{WHEN} 的? 那天|这天|当天|那日|当日|那一天|这一天|那年|那一年|当年|那晚|当晚": _same,
     f"{WHEN} 的? 整天|一整天|全天|一整晚|整晚|整周|一整周|整月|一整月|整个月|一整个月": _same,
     f"{WHEN} 的? 全月|全年|整年|一整年": _same,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from recall_retrievers.timeline.chinese.amounts import few
 from recall_retrievers.timeline.engine import calendar_math as cal
 from recall_retrievers.timeline.engine.grammar import Rule, Table
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
@@ -20,7 +19,7 @@ def past(now: Now, amount: Duration) -> Reading | None:
     _, high = amount.spread
     if high:  # 最近十几天 reaches as far as it may
         ((count, name),) = amount.parts
-        amount = Duration(((count + high, name),))
+        amount = Duration.of(count + high, name)
     reading = relative.rolling(now, amount)
     if reading is None or amount.unit in FINER_THAN_DAY:
         return reading
@@ -81,13 +80,13 @@ def _within(now: Now, amount: Duration) -> Reading | None:
 
 def _days(rule: Rule) -> Rule:
     """三日前, where 日 counts days."""
-    return lambda now, count: rule(now, Duration(((count, "day"),)))
+    return lambda now, count: rule(now, Duration.of(count, "day"))
 
 
 def _before_month(now: Now, number: int) -> Reading | None:
     """三月前 is before March; or, leaving out 个, three months ago."""
     reading = ranges.before(now, cycles.month(now, number))
-    return reading and reading.or_else(relative.ago(now, Duration(((number, "month"),))))
+    return reading and reading.or_else(relative.ago(now, Duration.of(number, "month")))
 
 
 def _weekday_of(now: Now, offset: int, weekday: int) -> When | None:
@@ -109,11 +108,6 @@ def _relative_cycle(now: Now, offset: int, cycle: Cycle) -> Reading | None:
     if offset == 0:
         return combine.this(now, cycle)
     return combine.coming(now, cycle) if offset > 0 else combine.last_but(now, -offset, cycle)
-
-
-def _just_over(now: Now, unit: Grain) -> Reading | None:
-    """刚过去的周末."""
-    return relative.unit(now, -1, unit)
 
 
 _AGO = "前|以前|之前"
@@ -150,7 +144,7 @@ RELATIVE: Table = {
     "REL NUM 个 周末|星期末": lambda now, offset, count: (
         relative.unit(now, offset, "weekend") if count == 1 else None
     ),
-    "刚过去|刚刚过去|刚过完|过去 的 这? 个? PERIOD": _just_over,
+    "刚过去|刚刚过去|刚过完|过去 的 这? 个? PERIOD": lambda now, unit: relative.unit(now, -1, unit),
     "周末|星期末|礼拜末": lambda now: {Reading.KIND: relative.weekend(now, 0), "WEEKEND": None},
     "每|每个 周末": lambda now: combine.every(now, cycles.weekends(now)),
     "REL 个? MONTH_THIRD": lambda now, offset, which: subdivide.third(
@@ -174,7 +168,7 @@ RELATIVE: Table = {
         None if amount.unit in (*FINER_THAN_DAY, "day") else past(now, amount)
     ),
     "这|近 DURATION 来": past,
-    "前|上 几|数 UNIT": lambda now, unit: just_before(now, few(unit)),
+    "前|上 几|数 UNIT": lambda now, unit: just_before(now, relative.few(now, unit)),
     "未来|今后|接下来|往后|接下去 的? 这? DURATION": relative.ahead,
     "第 NUM 个? UNIT": lambda _, count, unit: {"NTH": (count, unit)},
     "最后 NUM 个? UNIT": lambda _, count, unit: {"NTH": (-1, unit)} if count == 1 else None,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recall_retrievers.timeline.chinese.lookalikes import LOOKALIKES
+from recall_retrievers.timeline.engine.lexing import Kinds
 from recall_retrievers.timeline.time_range import Grain
-
-Kinds = dict[str, object]
 
 _OLD = (
     "週禮個兩這號點時後過內間來當從開節聖誕國慶導為經帶氣陽曆舊鐘頭沒剛歲晝陰農歷與雙殘億幾親"

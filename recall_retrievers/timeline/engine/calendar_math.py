@@ -8,6 +8,7 @@ the very end, in `extract_time`.
 from __future__ import annotations
 
 import calendar
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 
 from recall_retrievers.timeline.time_range import Grain
@@ -43,13 +44,7 @@ def day_of(year: int, month: int, day: int) -> datetime:
 
 
 def start_of(unit: Grain, moment: datetime, week_start: int = 0) -> datetime:
-    """The beginning of the unit that holds a moment.
-
-    Args:
-        unit: "week" begins on `week_start`; "weekend" is the Saturday of the week from Monday.
-        moment: A naive local moment.
-        week_start: 0 for Monday, 6 for Sunday.
-    """
+    """The beginning of the unit that holds a moment; a weekend is that of the week from Monday."""
     if unit in ("second", "minute", "hour"):
         return moment.replace(
             second=moment.second if unit == "second" else 0,
@@ -71,12 +66,7 @@ def start_of(unit: Grain, moment: datetime, week_start: int = 0) -> datetime:
 
 
 def shift(moment: datetime, unit: Grain, count: int) -> datetime:
-    """Step a number of units forth or back; a day past the month's end becomes its last day.
-
-    Raises:
-        ValueError: If the step leaves the years 1 to 9999, or a season is the unit.
-        OverflowError: Likewise.
-    """
+    """Step a number of units forth or back; a day past the month's end becomes its last day."""
     if unit in _LENGTH:
         return moment + _LENGTH[unit] * count
     if unit not in _MONTHS_IN:
@@ -99,11 +89,7 @@ def unit_ends(unit: Grain, moment: datetime, week_start: int = 0) -> tuple[datet
 
 
 def nth_weekday(year: int, month: int, weekday: int, count: int) -> datetime:
-    """The first, second, ... weekday of a month; a count of -1 is the last one.
-
-    Raises:
-        ValueError: If the month has no such weekday.
-    """
+    """The first, second, ... weekday of a month; a count of -1 is the last one."""
     if count < 0:
         last = day_of(year, month, calendar.monthrange(year, month)[1])
         return last - DAY * ((last.weekday() - weekday) % 7) + WEEK * (count + 1)
@@ -113,6 +99,25 @@ def nth_weekday(year: int, month: int, weekday: int, count: int) -> datetime:
         msg = f"{year}-{month:02} has no weekday {weekday} number {count}"
         raise ValueError(msg)
     return day
+
+
+Finder = Callable[[int], datetime]
+"""The day of a holiday in a year."""
+
+
+def yearly(month: int, day: int) -> Finder:
+    """A holiday on the same date every year."""
+    return lambda year: day_of(year, month, day)
+
+
+def yearly_weekday(month: int, weekday: int, count: int, later: int = 0) -> Finder:
+    """A holiday on a weekday of a month, or so many days later."""
+    return lambda year: nth_weekday(year, month, weekday, count) + DAY * later
+
+
+def from_easter(later: int) -> Finder:
+    """A holiday so many days after Easter Sunday."""
+    return lambda year: easter(year) + DAY * later
 
 
 def iso_week(year: int, week: int) -> datetime:

@@ -7,7 +7,7 @@ expression for each clause, and looks with it at the text beside its readings.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -23,20 +23,14 @@ Meaning = Callable[[Now, Reading], Reading | None]
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """What a language says around a time.
+    """What a language says around a time."""
 
-    Attributes:
-        openings: What a clause begins with, up to its time, and how it changes the time.
-        closings: The same for a clause after the time, by how the time and the clause begin and
-            end: 自从三月搬家以来.
-        mention: The words before a date that only says when something was mentioned.
-        mentioned: The words between such a date and a time that counts from it.
-    """
-
-    openings: tuple[tuple[re.Pattern[str], Meaning], ...]
-    closings: tuple[tuple[re.Pattern[str], re.Pattern[str], Meaning], ...]
-    mention: re.Pattern[str]
-    mentioned: re.Pattern[str]
+    openings: tuple[tuple[re.Pattern[str], Meaning], ...]  # up to the time
+    closings: tuple[
+        tuple[re.Pattern[str], re.Pattern[str], Meaning], ...
+    ]  # around it: 自从三月搬家以来
+    mention: re.Pattern[str]  # before a date that only says when something was mentioned
+    mentioned: re.Pattern[str]  # between such a date and a time that counts from it
 
     def apply(
         self, text: str, now: Now, read: Callable[[str, Now], list[Expression]]
@@ -47,27 +41,20 @@ class Clauses:
             return expressions
         if len(text) <= _LONG:
             expressions = self._from_the_mention(text, now, expressions, read)
-        return list(self._with_clauses(text, now, expressions))
-
-    def _with_clauses(
-        self, text: str, now: Now, expressions: list[Expression]
-    ) -> Iterator[Expression]:
-        taken = 0
-        for reading, start, end in expressions:
-            yield self._with_clause(text, now, (reading, start, end), taken)
-            taken = end
+        ends = [0, *(end for *_, end in expressions)]
+        return [
+            self._with_clause(text, now, each, taken)
+            for each, taken in zip(expressions, ends, strict=False)
+        ]
 
     def _with_clause(self, text: str, now: Now, expression: Expression, taken: int) -> Expression:
         reading, start, end = expression
         if reading.start is None or reading.soft or reading.recurrence:
             return expression
-        if reading.end is None or reading.end == now.moment:
-            openings: tuple[tuple[re.Pattern[str], Meaning], ...] = ()  # it has its own "since"
-        else:
-            openings = self.openings
+        has_its_own = reading.end in (None, now.moment)  # "since" stands in its words
         before = text[max(taken, start - _REACH) : start]
-        for opening, meaning in openings:
-            match = opening.search(before)
+        for opening, meaning in self.openings:
+            match = None if has_its_own else opening.search(before)
             changed = meaning(now, reading) if match else None
             if match and changed:
                 return changed.or_else(reading), start - len(before) + match.start(), end

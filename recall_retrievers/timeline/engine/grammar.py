@@ -13,7 +13,7 @@ a question no more than a small one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from recall_retrievers.timeline.engine.calendar_math import WEEK, start_of
@@ -30,20 +30,19 @@ Expression = tuple[Reading, int, int]
 COMPLETE = "COMPLETE"
 """The kind of a reading that has its preposition, so that nothing can be added."""
 
+
+def complete(_: Now, when: Reading) -> Mapping[str, object]:
+    """A time with its preposition; an earlier one is of other words: "what I worked on at noon"."""
+    return {COMPLETE: when}
+
+
 _NEAR = 3 * WEEK  # a day further off says nothing about a weekday beside it
 _LINKS = frozenset({"and", "or", "&", ",", "和", "与", "、"})
 
 
 @dataclass(slots=True)
 class Token:
-    """A word of the question.
-
-    Attributes:
-        text: The word in lower case.
-        start: Where it begins in the question.
-        end: Where it ends.
-        kinds: Its names in patterns, and the value for the function under each name.
-    """
+    """A word of the question: its place, and the value for a rule under each of its kinds."""
 
     text: str
     start: int
@@ -58,15 +57,9 @@ class _Node:
 
 
 class Grammar:
-    """A table of patterns, ready to be applied.
+    """Tables of patterns, ready to be applied; no two rules have one pattern.
 
-    Args:
-        tables: Patterns and their functions; a pattern may stand in one table only.
-        backwards: Whether to begin at the end of the sentence, so that "last month" is read
-            before "the end of ...".
-
-    Raises:
-        ValueError: If two rules have the same pattern.
+    It may begin at the end of the sentence, so that "last month" is read before "the end of ...".
     """
 
     def __init__(self, *tables: Table, backwards: bool = True) -> None:
@@ -154,7 +147,32 @@ def _merged(tokens: list[Token], meaning: Meaning) -> Token:
     return Token("", tokens[0].start, tokens[-1].end, kinds)
 
 
-def settle(tokens: list[Token], now: Now) -> None:
+def read_all(
+    groups: Iterable[list[Token]],
+    now: Now,
+    grammars: Iterable[Grammar],
+    leads: Grammar,
+    share: Callable[[list[Token], Now], None] = lambda *_: None,
+) -> list[Expression]:
+    """The readings of every group of tokens.
+
+    The ``leads`` are what may stand around a reading; a language may ``share`` units before them.
+    """
+    expressions: list[Expression] = []
+    for tokens in groups:
+        for grammar in grammars:
+            grammar.rewrite(tokens, now)
+        share(tokens, now)
+        _settle(tokens, now)
+        leads.rewrite(tokens, now)
+        for token in tokens:
+            reading = token.kinds.get(Reading.KIND) or token.kinds.get(COMPLETE)
+            if isinstance(reading, Reading):
+                expressions.append((reading, token.start, token.end))
+    return expressions
+
+
+def _settle(tokens: list[Token], now: Now) -> None:
     """Turn cycles that may stand alone into their latest occurrence: "in March", "on Tuesday".
 
     In "May and June 2022" the year holds for both.
@@ -195,12 +213,3 @@ def _with_its_neighbour(tokens: list[Token], at: int, cycle: Cycle, now: Now) ->
     if cycle.unit != "year" or cycle.grain != neighbour.grain:
         return None
     return cycle.starting_before(now, neighbour.start)
-
-
-def readings(tokens: list[Token]) -> list[Expression]:
-    """The readings that are left when every table has been applied."""
-    values = (
-        (token.kinds.get(Reading.KIND) or token.kinds.get(COMPLETE), token.start, token.end)
-        for token in tokens
-    )
-    return [(one, start, end) for one, start, end in values if isinstance(one, Reading)]

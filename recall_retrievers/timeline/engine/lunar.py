@@ -50,21 +50,7 @@ _BEGINNINGS = tuple(accumulate(_LENGTHS, initial=0))
 
 
 def lunar_month(year: int, number: int, *, leap: bool = False) -> tuple[datetime, datetime]:
-    """The beginning and the (excluded) end of a lunar month.
-
-    Args:
-        year: The year in which the lunar year begins; its last month reaches into the next.
-        number: 1 to 12.
-        leap: Whether the leap month that follows the month of this number is meant.
-
-    Raises:
-        ValueError: If the table has no such year, or the year no such month.
-
-    Examples:
-        >>> first, end = lunar_month(2024, 1)  # Spring Festival, and the end of 正月
-        >>> f"{first:%Y-%m-%d} {end:%Y-%m-%d}"
-        '2024-02-10 2024-03-10'
-    """
+    """The beginning and the (excluded) end of a lunar month."""
     place = year - _FIRST_YEAR
     if not 0 <= place < len(_YEARS):
         msg = f"the lunar calendar of {year} is not in the table"
@@ -80,12 +66,7 @@ def lunar_month(year: int, number: int, *, leap: bool = False) -> tuple[datetime
 
 
 def lunar_day(year: int, month: int, day: int, *, leap: bool = False) -> datetime:
-    """The day of a lunar date; ValueError when the calendar lacks it, as a 30th in short months.
-
-    Examples:
-        >>> f"{lunar_day(2023, 8, 15):%Y-%m-%d}"  # Mid-Autumn
-        '2023-09-29'
-    """
+    """The day of a lunar date; ValueError when the calendar lacks it, as a 30th in short months."""
     start, end = lunar_month(year, month, leap=leap)
     date = start + cal.DAY * (day - 1)
     if not start <= date < end:
@@ -95,12 +76,7 @@ def lunar_day(year: int, month: int, day: int, *, leap: bool = False) -> datetim
 
 
 def solar_term(year: int, longitude: int) -> datetime:
-    """The day, in China, on which the sun stands at so many degrees.
-
-    Examples:
-        >>> f"{solar_term(2024, 15):%m-%d} {solar_term(2024, 270):%m-%d}"  # 清明, 冬至
-        '04-04 12-21'
-    """
+    """The day, in China, on which the sun stands at so many degrees."""
     # The sun comes to 280 degrees at the year's beginning and moves not quite a degree a day.
     days = (longitude - 280) % 360 * 365.2422 / 360
     noon = datetime(year, 1, 1, 12)  # noqa: DTZ001  naive on purpose, in universal time

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from recall_retrievers.timeline.engine.calendar_math import midnight, shift, start_of, unit_ends
 from recall_retrievers.timeline.recurrence import Recurrence
@@ -26,24 +26,14 @@ _FAR_ENOUGH = 60  # units to search: a Friday the 13th and a 29 February both co
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """The moment of the question, and how the asker counts.
+    """The moment of the question, and how the asker counts."""
 
-    Attributes:
-        moment: The reference time on the asker's wall clock.
-        week_start: 0 for Monday, 6 for Sunday.
-        day_first: Whether 5/7 is the fifth of July; None takes the habit of the language.
-        southern: Whether summer is in January.
-        text: The question; its tense decides where a date can be past or still to come.
-        today: The beginning of the day.
-        elapsed: The wall clock after some time has passed; it knows about clock changes.
-    """
-
-    moment: datetime
-    week_start: int = 0
-    day_first: bool | None = None
-    southern: bool = False
-    text: str = ""
-    elapsed: Callable[[timedelta], datetime] | None = None
+    moment: datetime  # on the asker's wall clock
+    week_start: int = 0  # 0 is Monday, 6 is Sunday
+    day_first: bool | None = None  # whether 5/7 is in July; None takes the habit of the language
+    southern: bool = False  # summer is in January
+    text: str = ""  # its tense decides where a date can be past or still to come
+    elapsed: Callable[[timedelta], datetime] | None = None  # it knows about clock changes
     today: datetime = field(init=False)
 
     def __post_init__(self) -> None:
@@ -111,23 +101,14 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A time that recurs once in a unit: 5 May in a year, Tuesday in a week.
-
-    Attributes:
-        unit: The unit in which it recurs.
-        grain: The grain of one occurrence.
-        at: The occurrence in a unit, from the beginning of the unit; None when it has none.
-        alone: Whether it may stand for its latest occurrence: "Tuesday" does, "morning" does not.
-        fields: The cycle as calendar fields, for "every Tuesday"; None = these cannot express it.
-        nested: The number of changes so far.
-    """
+    """A time that recurs once in a unit: 5 May in a year, Tuesday in a week."""
 
     unit: Grain
     grain: Grain
-    at: Callable[[datetime], Reading | None]
-    alone: bool = True
-    fields: Recurrence | None = None
-    nested: int = 0
+    at: Callable[[datetime], Reading | None]  # from the beginning of a unit; None: it has none
+    alone: bool = True  # "Tuesday" may stand for its latest occurrence, "morning" may not
+    fields: Recurrence | None = None  # for "every Tuesday"; None = these cannot express it
+    nested: int = 0  # the number of changes so far
 
     KIND: ClassVar[str] = "CYCLE"
 
@@ -189,24 +170,36 @@ class Cycle:
 When = Reading | Cycle
 
 
-def change(when: When, how: Callable[[Reading], Reading | None], grain: Grain) -> When | None:
-    """Change a reading, or every occurrence of a cycle."""
-    return when.then(how, grain) if isinstance(when, Cycle) else when.map(how)
+class Whole(NamedTuple):
+    """A reading with both ends."""
+
+    start: datetime
+    end: datetime
+    grain: Grain
+
+
+def change(when: When, how: Callable[[Whole], Reading | None], grain: Grain) -> When | None:
+    """Change a reading, or every occurrence of a cycle; one with an open end has no change."""
+
+    def closed(one: Reading) -> Reading | None:
+        return how(Whole(one.start, one.end, one.grain)) if one.start and one.end else None
+
+    return when.then(closed, grain) if isinstance(when, Cycle) else when.map(closed)
 
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """An amount of time, such as "three weeks" or "a year and a half".
+    """An amount of time, such as "three weeks" or "a year and a half"."""
 
-    Attributes:
-        parts: Count and unit of each part, the largest first.
-        spread: How far a vague amount may lie below and above: "a few days" is 3, less 1, plus 2.
-    """
-
-    parts: tuple[tuple[int, Grain], ...]
-    spread: tuple[int, int] = (0, 0)
+    parts: tuple[tuple[int, Grain], ...]  # the largest first
+    spread: tuple[int, int] = (0, 0)  # "a few days" is 3, less 1, plus 2
 
     KIND: ClassVar[str] = "DURATION"
+
+    @classmethod
+    def of(cls, count: int, unit: Grain) -> Duration:
+        """So many units."""
+        return cls(((count, unit),))
 
     @property
     def unit(self) -> Grain:

@@ -13,30 +13,13 @@ from recall_retrievers.timeline.english.date_numbers import (
     is_whole_date,
     is_year,
 )
-from recall_retrievers.timeline.english.neighbours import (
-    STRANGE,
-    find,
-    follows,
-    goes_no_further,
-    has,
-    is_chained,
-    next_word,
-    previous,
-    words_before,
-)
+from recall_retrievers.timeline.english.neighbours import STRANGE, Place, has, is_one_of
 from recall_retrievers.timeline.english.titles import (
     OF_A_HOLIDAY,
     TITLED,
     is_in_address,
     is_in_title,
     is_named,
-)
-from recall_retrievers.timeline.english.unit_words import (
-    is_a_season,
-    is_half_of_year,
-    is_last_word,
-    is_no_part_of_a_thing,
-    the_present_one,
 )
 from recall_retrievers.timeline.english.words import Kinds
 
@@ -45,181 +28,212 @@ _BEFORE_NEW_YEAR = frozenset({"at", "over", "and", "around", "since", "before", 
 _SHARES = frozenset({"half", "whole", "all", "most", "rest", "remainder", "much"})
 _TO = frozenset({"to", "through", "thru", "until", "till"})
 _OVER = frozenset({"in", "over", "within", "during", "throughout", "for"})
+_YEAR = frozenset({"year"})
+_ONE = frozenset({"a", "an", "half"})
+_MINE = frozenset({"my", "our"})
+_OF_A_SERIES = frozenset({"of", "with", "from"})
 _BEFORE_THE_SEASON = frozenset({"in", "during", "over", "since", "throughout", "until"})
 
 
 def decide(tokens: list[Token], at: int, text: str) -> None:
     """Remove meanings that the neighbours rule out, and add meanings that they bring."""
-    token = tokens[at]
+    token, here = tokens[at], Place(tokens, at)
     if is_in_address(token, text):
         token.kinds = _NO_TIME
         return
     for kind in token.kinds:
         rule = _RULES.get(kind)
-        decided = rule(tokens, at) if rule is not None else None
+        decided = rule(here) if rule is not None else None
         if decided is not None:
             token.kinds = decided
             break
-    if not TITLED.isdisjoint(token.kinds) and (
-        is_named(tokens, at, text) or is_in_title(tokens, at, text)
-    ):
+    if not TITLED.isdisjoint(token.kinds) and (is_named(here, text) or is_in_title(here, text)):
         token.kinds = _NO_TIME
 
 
-def _names_time(tokens: list[Token], at: int, token: Token) -> bool:
-    before, ahead = words_before(tokens, at), next_word(tokens, at)
+def _names_time(here: Place) -> bool:
+    token, before, ahead, behind = here.token, here.before, here.next, here.behind
     if "WEEKDAY" in token.kinds:
         return (
-            is_chained(tokens, at, "WEEKDAY")
-            or follows(before, words.WEEKDAY_PREPOSITIONS)
+            here.is_chained("WEEKDAY")
+            or here.follows(words.WEEKDAY_PREPOSITIONS)
             or has(ahead, "DAY", "PART", "HM", "MONTH")
             or (ahead is not None and has(ahead, "WEEKDAY") and ahead.text != token.text)
         )
-    chained = is_chained(tokens, at, "MONTH", "SEASON", "DATE", "MONTHDAY")
-    if chained or _names_its_year(tokens, at):
+    if here.is_chained("MONTH", "SEASON", "DATE", "MONTHDAY") or _names_its_year(here):
         return True
     if "SEASON" in token.kinds:
-        return _names_season(tokens, at, token)
-    if has(ahead, "YEAR", "SHORT_YEAR", "MONTH") or _leads_on(tokens, at):
+        return _names_season(here)
+    if has(ahead, "YEAR", "SHORT_YEAR", "MONTH") or _leads_on(here):
         return True
     # "may two people", but "August two thousand"
     if has(ahead, "DAY") and not (token.text in words.VERBAL and has(ahead, "ONES", "TEEN")):
         return True
-    behind = previous(tokens, at)
     if has(behind, "YEAR", "SLASHED") or (has(behind, "DAY") and not has(behind, "ONES")):
         return True
     if before[:1] == ["of"]:
         return bool(before[1:]) and (
             before[1] in _SHARES | {"as"}
-            or has(find(tokens, at, before[1]), "DAY", "UNIT", "EDGE", "WEEKDAY")
+            or here.follows_a(before[1], "DAY", "UNIT", "EDGE", "WEEKDAY")
         )
-    if token.text in words.VERBAL and before[:1] == ["this"]:
-        return goes_no_further(tokens, at) and not (ahead and ahead.text in words.AFTER_MODAL)
-    return follows(before, words.TIME_PREPOSITIONS)
+    return _stands_after_a_preposition(here)
 
 
-def _leads_on(tokens: list[Token], at: int) -> bool:
+def _stands_after_a_preposition(here: Place) -> bool:
+    if here.token.text in words.VERBAL and here.before[:1] == ["this"]:
+        return here.goes_no_further() and not is_one_of(here.next, words.AFTER_MODAL)
+    return here.follows(words.TIME_PREPOSITIONS)
+
+
+def _leads_on(here: Place) -> bool:
     """March of 2022, June in 2023, March through May."""
-    link = tokens[at + 1].text if at + 1 < len(tokens) else ""
-    ahead = next_word(tokens, at + 1)
+    link = here.ahead.text if here.ahead else ""
+    ahead = here.next_from(2)
     return has(ahead, "YEAR") if link in ("of", "in") else link in _TO and has(ahead, "MONTH")
 
 
-def _names_season(tokens: list[Token], at: int, token: Token) -> bool:
-    before, ahead = words_before(tokens, at), next_word(tokens, at)
-    if has(ahead, "YEAR", "SHORT_YEAR"):
+def _names_season(here: Place) -> bool:
+    before, ahead = here.before, here.next
+    if ahead and ahead.text == "of" and has(here.next_from(2), "YEAR", "SHORT_YEAR"):
         return True
-    if ahead and ahead.text == "of" and has(next_word(tokens, at + 1), "YEAR", "SHORT_YEAR"):
+    if has(ahead, "YEAR", "SHORT_YEAR"):
         return True
     if before[:1] == ["of"]:
         return bool(before[1:]) and (
-            before[1] in _SHARES or has(find(tokens, at, before[1]), "UNIT", "EDGE")
+            before[1] in _SHARES or here.follows_a(before[1], "UNIT", "EDGE")
         )
-    behind = previous(tokens, at)
-    if behind and behind.text == "the":
-        return follows(before, _BEFORE_THE_SEASON)
-    if token.text in words.VERBAL and before[:1] == ["this"]:
-        return goes_no_further(tokens, at) and not (ahead and ahead.text in words.AFTER_MODAL)
-    return follows(before, words.TIME_PREPOSITIONS)
+    if here.behind and here.behind.text == "the":
+        return here.follows(_BEFORE_THE_SEASON)
+    return _stands_after_a_preposition(here)
 
 
-def _names_its_year(tokens: list[Token], at: int) -> bool:
+def _names_its_year(here: Place) -> bool:
     """Whether "last year", "of last year" or "before last" follows."""
-    following = [token.text for token in tokens[at + 1 : at + 4] if token.text != "of"]
-    of_a_year = following[:1] in (["last"], ["this"], ["next"]) and following[1:2] == ["year"]
-    return of_a_year or following[:2] == ["before", "last"]
+    following = [text for text in here.texts(1, 4) if text != "of"][:2]
+    return following in (["last", "year"], ["this", "year"], ["next", "year"], ["before", "last"])
 
 
-def _is_holiday(tokens: list[Token], at: int) -> bool:
-    before, ahead = words_before(tokens, at), next_word(tokens, at)
+def _is_holiday(here: Place) -> bool:
+    before, ahead = here.before, here.next
     if before[:1] == ["of"] and before[1:] and before[1] in OF_A_HOLIDAY:
         return False
-    as_a_day = follows(before, words.HOLIDAY_PREPOSITIONS) or before[:2] == ["of", "eve"]
-    noun_follows = has(ahead, STRANGE) and not (ahead and ahead.text in words.FOLLOWERS)
+    as_a_day = here.follows(words.HOLIDAY_PREPOSITIONS) or before[:2] == ["of", "eve"]
+    noun_follows = has(ahead, STRANGE) and not is_one_of(ahead, words.FOLLOWERS)
     return (as_a_day and before[:1] != ["the"]) or not noun_follows
 
 
-def _is_new_year(tokens: list[Token], at: int) -> bool:
+def _is_new_year(here: Place) -> bool:
     """Whether it is the day: "at new year", but not "happy new year" or "the new year"."""
-    behind, ahead = previous(tokens, at), next_word(tokens, at)
-    return bool(behind and behind.text in _BEFORE_NEW_YEAR and ahead and ahead.text == "year")
+    return is_one_of(here.behind, _BEFORE_NEW_YEAR) and is_one_of(here.next, _YEAR)
 
 
-def _is_valentines_day(tokens: list[Token], at: int) -> bool:
+def _is_valentines_day(here: Place) -> bool:
     """Whether it is the day, and not a person: "who was my valentine?"."""
-    return follows(words_before(tokens, at), words.HOLIDAY_PREPOSITIONS) or any(
-        token.text == "day" for token in tokens[at + 1 : at + 3]
-    )
+    return here.follows(words.HOLIDAY_PREPOSITIONS) or "day" in here.texts(1, 3)
 
 
-def _is_end_of_unit(tokens: list[Token], at: int) -> bool:
-    return follows(words_before(tokens, at), words.BEFORE_THE_END)
+def _is_end_of_unit(here: Place) -> bool:
+    return here.follows(words.BEFORE_THE_END)
 
 
-def _is_over_the_last(tokens: list[Token], at: int) -> bool:
-    """Whether "last" stands in "over the last month" or "within the last year"."""
-    before = [token.text for token in tokens[max(0, at - 2) : at]]
-    return before[1:] == ["the"] and before[0] in _OVER
-
-
-def _counts_from_now(tokens: list[Token], at: int) -> bool:
+def _counts_from_now(here: Place) -> bool:
     """Whether "next" counts from now: "the next day" of a story is not tomorrow."""
-    behind = previous(tokens, at)
-    ahead = tokens[at + 1].kinds if at + 1 < len(tokens) else {}
+    ahead = here.ahead.kinds if here.ahead else {}
     of_a_story = ahead.get("UNIT") == "day" or "PART" in ahead
-    return not (of_a_story and behind and behind.text == "the")
+    return not (of_a_story and here.behind and here.behind.text == "the")
 
 
-def _is_roughly(tokens: list[Token], at: int) -> bool:
+def _is_roughly(here: Place) -> bool:
     """Whether "about" belongs to a time: "about two weeks ago", but not "talk about last week"."""
-    behind = previous(tokens, at)
-    if behind and behind.text in words.ABOUT_A_THING:
+    if is_one_of(here.behind, words.ABOUT_A_THING):
         return False
-    return has(next_word(tokens, at), "NUM", "HM", "CLOCK") or any(
-        token.text in ("a", "an", "half") for token in tokens[at + 1 : at + 2]
+    return has(here.next, "NUM", "HM", "CLOCK") or is_one_of(here.ahead, _ONE)
+
+
+def _is_to_come(here: Place) -> bool:
+    """Whether "in two weeks" is a time to come: "I will visit her", and not "I painted it"."""
+    return not words.PROMISES.isdisjoint(here.texts(-8, 0))
+
+
+def _is_no_question(here: Place) -> bool:
+    """Whether it is no question: "long ago", but not "how long ago" or "how many years ago"."""
+    before = here.texts(-2, 0)
+    return before[-1:] not in (["how"], ["as"]) and before != ["how", "many"]
+
+
+def _is_no_part_of_a_thing(here: Place) -> bool:
+    """Whether it is not "the last day of school", which only the school knows."""
+    if not (has(here.ahead, "UNIT") and here.texts(2, 3) == ["of"]):
+        return True
+    rest = [one for one in here.near(3, 6) if one.text not in ("the", "a", "my", "our")]
+    return not has(rest[0] if rest else None, STRANGE)
+
+
+def _is_a_season(here: Place) -> bool:
+    """Whether a part of the year is meant, and not a season of a series."""
+    return here.goes_no_further() and not is_one_of(here.next, _OF_A_SERIES)
+
+
+def _is_mine(here: Place) -> bool:
+    """Whether it is the asker's: "how was my week?", but not "a poem about my day"."""
+    if not is_one_of(here.behind, _MINE):
+        return False
+    return is_one_of(here.ahead, words.GOES_LIKE) or (here.is_last() and "how" in here.texts(-4, 0))
+
+
+def _is_in_it(here: Place) -> bool:
+    """Whether it is this one: "the sales in the year", but not "how many days in the year?"."""
+    return (
+        here.token.kinds["UNIT"] not in ("day", "weekend")
+        and here.texts(-2, 0) == ["in", "the"]
+        and here.is_last()
+        and words.COUNTED.isdisjoint(here.texts(-10, 0))
     )
 
 
-def _is_to_come(tokens: list[Token], at: int) -> bool:
-    """Whether "in two weeks" is a time to come: "I will visit her", and not "I painted it"."""
-    return any(token.text in words.PROMISES for token in tokens[max(0, at - 8) : at])
-
-
-def _is_no_question(tokens: list[Token], at: int) -> bool:
-    """Whether it is no question: "long ago", but not "how long ago" or "how many years ago"."""
-    before = [token.text for token in tokens[max(0, at - 2) : at]]
-    return before[-1:] not in (["how"], ["as"]) and before != ["how", "many"]
+def _is_half_of_year(here: Place) -> bool:
+    """H2 is half a year beside a year or after a preposition, and else a heading."""
+    around = (here.behind, *here.near(2, 3))
+    return here.follows(words.YEAR_PREPOSITIONS) or any(has(one, "YEAR") for one in around)
 
 
 # --- The decision for every kind -----------------------------------------------------------------
 
-_Decision = Callable[[list[Token], int], Kinds | None]
-_Test = Callable[[list[Token], int], bool]
+_Decision = Callable[[Place], Kinds | None]
+_Test = Callable[[Place], bool]
 
 
-def _calendar_word(tokens: list[Token], at: int) -> Kinds | None:
-    token = tokens[at]
-    doubtful = token.text in words.AMBIGUOUS and not _names_time(tokens, at, token)
+def _calendar_word(here: Place) -> Kinds | None:
+    doubtful = here.token.text in words.AMBIGUOUS and not _names_time(here)
     return _NO_TIME if doubtful else None
 
 
-def _last(tokens: list[Token], at: int) -> Kinds | None:
-    if not is_no_part_of_a_thing(tokens, at):
+def _last(here: Place) -> Kinds | None:
+    if not _is_no_part_of_a_thing(here):
         return _NO_TIME
-    kinds = tokens[at].kinds
-    return {"OVER_LAST": None, **kinds} if _is_over_the_last(tokens, at) else None
+    before = here.texts(-2, 0)  # "over the last month", "within the last year"
+    rolling = before[1:] == ["the"] and before[0] in _OVER
+    return {"OVER_LAST": None, **here.token.kinds} if rolling else None
+
+
+def _the_present_one(here: Place) -> Kinds | None:
+    """The present week, month or year, where it is meant."""
+    unit = here.token.kinds["UNIT"]
+    if unit not in ("day", "week", "weekend", "month", "quarter", "year"):
+        return None
+    return {"PRESENT": unit} if _is_mine(here) or _is_in_it(here) else None
 
 
 def _only_where(test: _Test, otherwise: Kinds) -> _Decision:
-    return lambda tokens, at: None if test(tokens, at) else otherwise
+    return lambda here: None if test(here) else otherwise
 
 
 def _also(kind: str, own: str, test: _Test) -> _Decision:
     """Add a kind, which patterns then see first, with the value of another one."""
 
-    def decision(tokens: list[Token], at: int) -> Kinds | None:
-        kinds = tokens[at].kinds
-        return {kind: kinds[own], **kinds} if test(tokens, at) else None
+    def decision(here: Place) -> Kinds | None:
+        kinds = here.token.kinds
+        return {kind: kinds[own], **kinds} if test(here) else None
 
     return decision
 
@@ -232,15 +246,15 @@ _RULES: dict[str, _Decision] = {
     "DAY": _also("MONTHDAY", "DAY", is_day_of_month),
     "EDGE": _also("SURE_EDGE", "EDGE", _is_end_of_unit),
     "last": _last,
-    "first": _only_where(is_no_part_of_a_thing, _NO_TIME),
-    "UNIT": the_present_one,
-    "before": _also("before_now", "before", is_last_word),
-    "HALF_YEAR": _only_where(is_half_of_year, {"UNIT": "hour"}),
+    "first": _only_where(_is_no_part_of_a_thing, _NO_TIME),
+    "UNIT": _the_present_one,
+    "before": _also("before_now", "before", Place.is_last),
+    "HALF_YEAR": _only_where(_is_half_of_year, {"UNIT": "hour"}),
     "SLASHED": _only_where(is_slashed_date, {}),
     "DATE": _only_where(is_whole_date, {}),
     "SHORT_YEAR": _only_where(is_short_year, {}),
     "EDGE_OF": _only_where(_is_end_of_unit, {}),
-    "ANY_SEASON": _only_where(is_a_season, {}),
+    "ANY_SEASON": _only_where(_is_a_season, {}),
     "next": _only_where(_counts_from_now, {}),
     "valentine": _only_where(_is_valentines_day, _NO_TIME),
     "valentines": _only_where(_is_valentines_day, _NO_TIME),

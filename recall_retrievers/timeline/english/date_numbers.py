@@ -4,146 +4,117 @@ from __future__ import annotations
 
 import re
 
-from recall_retrievers.timeline.engine.grammar import Token
 from recall_retrievers.timeline.english import words
-from recall_retrievers.timeline.english.neighbours import (
-    STRANGE,
-    find,
-    follows,
-    goes_no_further,
-    has,
-    is_chained,
-    next_word,
-    previous,
-    words_before,
-)
+from recall_retrievers.timeline.english.neighbours import STRANGE, Place, has, is_one_of
 from recall_retrievers.timeline.english.titles import NUMBERED
 
 _WHICH_MONTH = frozenset({"last", "this", "the", "next", "previous", "that", "every", "each"})
 _BEFORE_THE_HOUR = frozenset({"before", "after", "at", "around", "by", "from", "until"})
 
 
-def is_year(tokens: list[Token], at: int) -> bool:
+def is_year(here: Place) -> bool:
     """Whether 2023 is a year: "in 2023", but not "in 2000 steps" or "think of 1984"."""
-    token, ahead = tokens[at], next_word(tokens, at)
-    number = token.kinds["YEAR"]
-    if not (isinstance(number, int) and 1500 <= number <= 2199 and token.text.isdigit()):
+    number, before = here.token.kinds["YEAR"], here.before
+    if not (isinstance(number, int) and 1500 <= number <= 2199 and here.token.text.isdigit()):
         return False
-    if ahead and (ahead.text in words.MEASURES or ahead.text == "%"):
+    if is_one_of(here.next, words.MEASURES | {"%"}):
         return False
-    before = words_before(tokens, at)
     if before[:1] == ["of"] and before[1:] and before[1] in words.THOUGHT_OF:
         return False
-    if before[:1] in (["in"], ["with"]) and any(
-        token.text in NUMBERED for token in tokens[max(0, at - 6) : at]
-    ):
+    if before[:1] in (["in"], ["with"]) and not NUMBERED.isdisjoint(here.texts(-6, 0)):
         return False  # "the PIN that ends in 2019"
     if before[:1] == ["on"]:  # 2016 10 16
-        return all(has(one, "DAY") for one in tokens[at + 1 : at + 3])
-    return follows(before, words.YEAR_PREPOSITIONS) or is_chained(tokens, at, "SURE_YEAR")
+        return all(has(one, "DAY") for one in here.near(1, 3))
+    return here.follows(words.YEAR_PREPOSITIONS) or here.is_chained("SURE_YEAR")
 
 
-def is_day_of_month(tokens: list[Token], at: int) -> bool:
+def is_day_of_month(here: Place) -> bool:
     """Whether "the 3rd" is a day, and not a floor; and its month is not named."""
-    if "MONTH" in tokens[at].kinds or not _is_meant_as_day(tokens, at):
+    if "MONTH" in here.token.kinds or not _is_meant_as_day(here):
         return False
-    if _begins_hours(tokens, at) or _counts_a_thing(tokens, at):
+    if _begins_hours(here) or _counts_a_thing(here):
         return False
-    return goes_no_further(tokens, at) and not _leads_to_month(tokens, at)
+    return here.goes_no_further() and not _leads_to_month(here)
 
 
-def _begins_hours(tokens: list[Token], at: int) -> bool:
+def _begins_hours(here: Place) -> bool:
     """Whether it is an hour: "Monday 8-9am", "Friday 2 to 4"."""
-    link, number = [*tokens[at + 1 : at + 3], None, None][:2]
     return (
-        "ORD" not in tokens[at].kinds
-        and link is not None
-        and link.text in ("-", "to", "until", "till")
-        and has(number, "HOUR", "HM")
+        "ORD" not in here.token.kinds
+        and here.texts(1, 2)[:1] in (["-"], ["to"], ["until"], ["till"])
+        and any(has(number, "HOUR", "HM") for number in here.near(2, 3))
     )
 
 
-def _counts_a_thing(tokens: list[Token], at: int) -> bool:
+def _counts_a_thing(here: Place) -> bool:
     """Whether it is no day: "the first and the second time", "the second or third attempt"."""
-    following = [token for token in tokens[at + 1 : at + 5] if token.text != "the"]
+    following = [token for token in here.near(1, 5) if token.text != "the"]
     if not (len(following) > 1 and following[0].text in ("and", "or") and has(following[1], "ORD")):
         return False
-    return not goes_no_further(tokens, tokens.index(following[1], at))
+    other = Place(here.tokens, here.tokens.index(following[1], here.at))
+    return not other.goes_no_further()
 
 
-def _is_meant_as_day(tokens: list[Token], at: int) -> bool:
-    behind = previous(tokens, at)
-    if has(behind, "WEEKDAY"):
+def _is_meant_as_day(here: Place) -> bool:
+    if has(here.behind, "WEEKDAY"):
         return True
-    if behind and behind.text == "the":
-        before = words_before(tokens, at)
-        if follows(before, words.DATE_PREPOSITIONS):
+    if here.behind and here.behind.text == "the":
+        if here.follows(words.DATE_PREPOSITIONS):
             return True
-        if before and has(find(tokens, at, before[0]), "WEEKDAY"):
+        if here.before and here.follows_a(here.before[0], "WEEKDAY"):
             return True
-    return is_chained(tokens, at, "MONTHDAY") or _is_of_a_month(tokens, at)
+    following = here.texts(1, 4)
+    of_a_month = following[:1] == ["of"] and following[2:] == ["month"]
+    return here.is_chained("MONTHDAY") or (of_a_month and following[1] in _WHICH_MONTH)
 
 
-def _is_of_a_month(tokens: list[Token], at: int) -> bool:
-    following = [token.text for token in tokens[at + 1 : at + 4]]
-    return following[:1] == ["of"] and following[2:] == ["month"] and following[1] in _WHICH_MONTH
-
-
-def _leads_to_month(tokens: list[Token], at: int) -> bool:
-    ahead = next_word(tokens, at)
-    comma = at + 1 < len(tokens) and tokens[at + 1].text == ","
-    if comma and has(ahead, "DAY") and ahead is not None:  # "the 1st, 2nd and 5th of May"
-        return _leads_to_month(tokens, tokens.index(ahead, at))
-    if ahead and ahead.text in ("and", "or", "&"):  # "the 3rd and the 4th of May"
-        link = tokens.index(ahead, at)
-        other = next_word(tokens, link)
+def _leads_to_month(here: Place) -> bool:
+    ahead = here.next
+    if ahead is None:
+        return False
+    if here.texts(1, 2) == [","] and has(ahead, "DAY"):  # "the 1st, 2nd and 5th of May"
+        return _leads_to_month(Place(here.tokens, here.tokens.index(ahead, here.at)))
+    if ahead.text in ("and", "or", "&"):  # "the 3rd and the 4th of May"
+        link = here.tokens.index(ahead, here.at)
+        other = Place(here.tokens, link).next
         return (
-            has(other, "DAY")
-            and other is not None
-            and _leads_to_month(tokens, tokens.index(other, link))
+            other is not None
+            and has(other, "DAY")
+            and _leads_to_month(Place(here.tokens, here.tokens.index(other, link)))
         )
-    return has(ahead, "MONTH") or bool(
-        ahead and ahead.text == "of" and has(next_word(tokens, at + 1), "MONTH")
-    )
+    return has(ahead, "MONTH") or (ahead.text == "of" and has(here.next_from(2), "MONTH"))
 
 
-def is_slashed_date(tokens: list[Token], at: int) -> bool:
+def is_slashed_date(here: Place) -> bool:
     """Whether 5/7 is a day: "on 5/7", but not "a 5/7 rating"."""
-    before, behind, ahead = words_before(tokens, at), previous(tokens, at), next_word(tokens, at)
-    if ahead and ahead.text in _BEFORE_THE_HOUR and has(next_word(tokens, at + 1), "HOUR", "HM"):
+    if is_one_of(here.next, _BEFORE_THE_HOUR) and has(here.next_from(2), "HOUR", "HM"):
         return True
-    if has(ahead, "MONTH") or has(behind, "MONTH"):
+    if has(here.next, "MONTH") or has(here.behind, "MONTH"):
         return True
-    if has(ahead, STRANGE, "UNIT"):
-        return bool(ahead and ahead.text in words.FOLLOWERS)
+    if has(here.next, STRANGE, "UNIT"):
+        return is_one_of(here.next, words.FOLLOWERS)
     return (
-        follows(before, words.DATE_PREPOSITIONS)
-        or has(behind, "WEEKDAY")
-        or is_chained(tokens, at, "SLASHED")
+        here.follows(words.DATE_PREPOSITIONS)
+        or has(here.behind, "WEEKDAY")
+        or here.is_chained("SLASHED")
     )
 
 
-def is_whole_date(tokens: list[Token], at: int) -> bool:
+def is_whole_date(here: Place) -> bool:
     """Whether 5.3.21 is a date and not a version; 5/3/21 and 5.3.2021 always are."""
-    text = tokens[at].text
+    text, as_date = here.token.text, here.follows(words.DATE_PREPOSITIONS)
     if text.isdigit():  # 20240305 is more often the number of an order
-        return follows(words_before(tokens, at), words.DATE_PREPOSITIONS)
+        return as_date
     if "/" in text or any(len(part) == 4 for part in re.split(r"[.-]", text)):
         return True
-    as_date = follows(words_before(tokens, at), words.DATE_PREPOSITIONS)
-    return as_date or has(previous(tokens, at), "WEEKDAY")
+    return as_date or has(here.behind, "WEEKDAY")
 
 
-def _before_a_comma(tokens: list[Token], at: int) -> Token | None:
-    behind = previous(tokens, at)
-    return previous(tokens, at - 1) if behind and behind.text == "," else behind
-
-
-def is_short_year(tokens: list[Token], at: int) -> bool:
+def is_short_year(here: Place) -> bool:
     """Whether '99 is a year: "in '99", "May '99", "the summer of '99"."""
-    before = words_before(tokens, at)
+    behind = [token for token in here.near(-2, 0) if token.text != ","][-1:]
     return (
-        follows(before, words.YEAR_PREPOSITIONS)
-        or before[:1] == ["back"]
-        or has(_before_a_comma(tokens, at), "MONTH", "SEASON", "DAY")
+        here.follows(words.YEAR_PREPOSITIONS)
+        or here.before[:1] == ["back"]
+        or any(has(token, "MONTH", "SEASON", "DAY") for token in behind)
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
 from recall_retrievers.timeline.engine.grammar import Token
-from recall_retrievers.timeline.engine.numeric_words import NUMERIC, numeric_kinds
+from recall_retrievers.timeline.engine.lexing import NUMERIC, numeric_kinds
 from recall_retrievers.timeline.english import words
 from recall_retrievers.timeline.english.context import decide
 from recall_retrievers.timeline.english.neighbours import STRANGE
@@ -113,11 +113,7 @@ _UNKNOWN: Kinds = {STRANGE: None}
 
 
 def vocabulary(patterns: Iterable[str]) -> dict[str, Kinds]:
-    """Every known word and what patterns may call it.
-
-    Args:
-        patterns: The words of the patterns, which stand for themselves.
-    """
+    """Every known word and what patterns may call it."""
     known: dict[str, Kinds] = {word: dict(kinds) for word, kinds in WORDS.items()}
     for word in patterns:
         known.setdefault(word, {})[word] = None
@@ -125,12 +121,7 @@ def vocabulary(patterns: Iterable[str]) -> dict[str, Kinds]:
 
 
 def tokenize(text: str, known: Mapping[str, Kinds]) -> Iterator[list[Token]]:
-    """Cut a text into groups of tokens that may name a time, and drop the rest.
-
-    Args:
-        text: The question.
-        known: The vocabulary.
-    """
+    """Cut a text into groups of tokens that may name a time, and drop the rest."""
     for start, end in stretches(text):
         tokens = [_token(match, known) for match in _TOKEN.finditer(text, start, end)]
         for at, token in enumerate(tokens):

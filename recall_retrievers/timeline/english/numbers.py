@@ -8,7 +8,6 @@ from recall_retrievers.timeline.engine.grammar import Table
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, When
 from recall_retrievers.timeline.english.words import number_kinds
 from recall_retrievers.timeline.meanings import clock, combine, cycles, relative
-from recall_retrievers.timeline.meanings.relative import HALVES
 from recall_retrievers.timeline.time_range import Grain
 
 Numbers = dict[str, object]
@@ -67,7 +66,7 @@ NUMBERS: Table = {
 def _amount(_: Now, count: int, unit: Grain) -> Duration | None:
     if 1900 <= count < 2100:  # "Easter 2021 weekend"
         return None
-    return Duration(((count, unit),))
+    return Duration.of(count, unit)
 
 
 def _between_amounts(_: Now, low: int, amount: Duration | None) -> Duration | None:
@@ -80,20 +79,15 @@ def _between_amounts(_: Now, low: int, amount: Duration | None) -> Duration | No
     return Duration(((low, unit),), (0, high - low))
 
 
-def _half_more(_: Now, count: int, unit: Grain) -> Duration | None:
-    part = HALVES.get(unit)
-    return part and Duration(((count, unit), (part[1], part[0])))
-
-
 def _point_five(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
     """1.5 hours; other fractions of a unit have no calendar."""
-    return _half_more(now, number[0], unit) if number[1] == 5 else None
+    return relative.and_a_half(now, number[0], unit) if number[1] == 5 else None
 
 
 def _half(_: Now, whole: Duration) -> Duration | None:
     """Half a year, half an hour."""
     ((count, unit),) = whole.parts[:1]
-    part = HALVES.get(unit)
+    part = relative.HALVES.get(unit)
     return Duration(((part[1], part[0]),)) if part and count == 1 and not whole.parts[1:] else None
 
 
@@ -106,51 +100,43 @@ AMOUNTS: Table = {
     "a|an UNIT": lambda now, unit: _amount(now, 1, unit),
     "NUM -|to|or DURATION": _between_amounts,
     "a? couple of? UNITS": lambda _, unit: Duration(((2, unit),), (1, 1)),
-    "a? few UNITS": lambda _, unit: Duration(((3, unit),), (1, 2)),
-    "some UNITS": lambda _, unit: Duration(((3, unit),), (1, 2)),
+    "a? few UNITS": relative.few,
+    "some UNITS": relative.few,
     "several UNITS": lambda _, unit: Duration(((5, unit),), (2, 3)),
     "half DURATION": _half,
-    "a|an UNIT and a half": lambda now, unit: _half_more(now, 1, unit),
-    "NUM UNIT and a half": _half_more,
-    "NUM and a half UNIT": _half_more,
+    "a|an UNIT and a half": lambda now, unit: relative.and_a_half(now, 1, unit),
+    "NUM UNIT and a half": relative.and_a_half,
+    "NUM and a half UNIT": relative.and_a_half,
     "DOTTED UNIT": _point_five,
     "a|an UNIT or NUM": lambda now, unit, most: _between_amounts(now, 1, _amount(now, most, unit)),
     "a? fortnight": lambda now: _amount(now, 2, "week"),
     "NUM fortnights": lambda now, count: _amount(now, 2 * count, "week"),
     "DURATION and|,? DURATION": _sum,
     "NUM last|past|previous UNITS": lambda now, count, unit: relative.rolling(
-        now, Duration(((count, unit),))
+        now, Duration.of(count, unit)
     ),
 }
 
 
-def _clock(hour: int, minute: int = 0, noon: int | None = None) -> Numbers | None:
-    time = clock.clock(hour, minute, noon)
-    return {"CLOCK": time} if time else None
-
-
-def _hm(_: Now, hour: tuple[int, ...], noon: int | None = None) -> Numbers | None:
-    time = clock.in_figures(*hour, noon=noon)
-    return {"CLOCK": time} if time else None
-
-
 def _to(_: Now, minutes: int, hour: int) -> Numbers | None:
-    return _clock((hour - 1) % 24, 60 - minutes) if 0 < minutes < 60 else None
+    return clock.named((hour - 1) % 24, 60 - minutes) if 0 < minutes < 60 else None
 
 
 HOURS: Table = {
-    "HOUR AMPM": lambda _, hour, noon: _clock(hour, 0, noon),
-    "HOUR a .? m .?": lambda _, hour: _clock(hour, 0, 0),
-    "HOUR p .? m .?": lambda _, hour: _clock(hour, 0, 12),
-    "HOUR o '|’ clock": lambda _, hour: _clock(hour),
-    "HM": _hm,
-    "HM|DOTTED AMPM": _hm,
-    "HM|DOTTED a .? m .?": lambda now, hour: _hm(now, hour, 0),
-    "HM|DOTTED p .? m .?": lambda now, hour: _hm(now, hour, 12),
-    "half past HOUR": lambda _, hour: _clock(hour, 30),
-    "quarter past HOUR": lambda _, hour: _clock(hour, 15),
+    "HOUR AMPM": clock.hour,
+    "HOUR a .? m .?": lambda now, hour: clock.hour(now, hour, 0),
+    "HOUR p .? m .?": lambda now, hour: clock.hour(now, hour, 12),
+    "HOUR o '|’ clock": clock.hour,
+    "HM": clock.figures,
+    "HM|DOTTED AMPM": clock.figures,
+    "HM|DOTTED a .? m .?": lambda now, hour: clock.figures(now, hour, 0),
+    "HM|DOTTED p .? m .?": lambda now, hour: clock.figures(now, hour, 12),
+    "half past HOUR": lambda _, hour: clock.named(hour, 30),
+    "quarter past HOUR": lambda _, hour: clock.named(hour, 15),
     "quarter to HOUR": lambda now, hour: _to(now, 15, hour),
-    "NUM to HOUR AMPM": lambda _, minutes, hour, noon: _clock((hour - 1) % 24, 60 - minutes, noon),
+    "NUM to HOUR AMPM": lambda _, minutes, hour, noon: clock.named(
+        (hour - 1) % 24, 60 - minutes, noon
+    ),
 }
 
 

@@ -11,30 +11,28 @@ but no hours, one reading but no second one, and no Chinese.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
+from recall_retrievers.timeline.engine.clauses import Clauses
 from recall_retrievers.timeline.engine.grammar import (
     COMPLETE,
     Expression,
     Grammar,
     Table,
-    readings,
-    settle,
+    complete,
+    read_all,
 )
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
-from recall_retrievers.timeline.english.clauses import CLAUSES
-from recall_retrievers.timeline.english.dates import DATES, YEARS
+from recall_retrievers.timeline.english.dates import DATES, RECURRING, WORK, YEARS
 from recall_retrievers.timeline.english.holidays import FEASTS, HOLIDAYS
 from recall_retrievers.timeline.english.lexer import tokenize, vocabulary
 from recall_retrievers.timeline.english.numbers import AMOUNTS, CLOCKS, HOURS, NUMBERS
-from recall_retrievers.timeline.english.recurring import RECURRING, WORK
 from recall_retrievers.timeline.english.relative import DAYS, UNITS
 from recall_retrievers.timeline.meanings import (
-    adjacent,
     clock,
     combine,
     cycles,
-    present,
     ranges,
     subdivide,
 )
@@ -43,21 +41,11 @@ from recall_retrievers.timeline.time_range import Grain
 
 def read(text: str, now: Now) -> list[Expression]:
     """Every time expression of an English text, with its place."""
-    return CLAUSES.apply(text, now, _read)
+    return _CLAUSES.apply(text, now, _read)
 
 
 def _read(text: str, now: Now) -> list[Expression]:
-    expressions: list[Expression] = []
-    for tokens in tokenize(text, _VOCABULARY):
-        for grammar in (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES):
-            grammar.rewrite(tokens, now)
-        settle(tokens, now)
-        _LEADS.rewrite(tokens, now)
-        expressions += readings(tokens)
-    return expressions
-
-
-# --- Words around a date -------------------------------------------------------------------------
+    return read_all(tokenize(text, _VOCABULARY), now, _GRAMMARS, _LEADS)
 
 
 def _present(now: Now, unit: Grain) -> dict[str, object] | None:
@@ -73,7 +61,7 @@ def _last_weekend_of(now: Now, holiday: Cycle) -> Reading | None:
 
 
 _FEW = 4  # "the last days of May"
-_ONE_WEEK = Duration(((1, "week"),))
+_ONE_WEEK = Duration.of(1, "week")
 _WHEN = "the? CYCLE|TIME|UNIT_NOW"
 
 PARTS: Table = {
@@ -90,10 +78,10 @@ PARTS: Table = {
     f"ORD half of|in? {_WHEN}": subdivide.half,
     f"ORD UNIT of|in {_WHEN}": subdivide.nth_unit,
     f"first|opening few? UNITS of|in {_WHEN}": lambda now, unit, when: subdivide.first_of(
-        now, Duration(((_FEW, unit),)), when
+        now, Duration.of(_FEW, unit), when
     ),
     f"last|final|closing few? UNITS of|in {_WHEN}": lambda now, unit, when: subdivide.first_of(
-        now, Duration(((_FEW, unit),)), when, -1
+        now, Duration.of(_FEW, unit), when, -1
     ),
     f"last|final UNIT of|in {_WHEN}": lambda now, unit, when: subdivide.nth_unit(
         now, -1, unit, when
@@ -106,14 +94,14 @@ PARTS: Table = {
     f"last|final DURATION of|in {_WHEN}": partial(subdivide.first_of, sign=-1),
     f"UNIT of|containing {_WHEN}": subdivide.unit_of,
     "CYCLE|TIME weekend": lambda now, when: subdivide.unit_of(now, "weekend", when),
-    "earlier|sooner in? TIME|UNIT_NOW": present.earlier,
-    "earlier|sooner in the CYCLE": present.earlier_today,
-    "TIME|UNIT_NOW so far": present.so_far,
-    "so far TIME": present.so_far,
-    "later in? TIME|UNIT_NOW": present.still_to_come,
-    "rest|remainder|remaining of TIME|UNIT_NOW": present.still_to_come,
-    "this|same time TIME": present.same_time,
-    "this|same day|date in? TIME": present.same_day,
+    "earlier|sooner in? TIME|UNIT_NOW": subdivide.earlier,
+    "earlier|sooner in the CYCLE": subdivide.earlier_today,
+    "TIME|UNIT_NOW so far": subdivide.so_far,
+    "so far TIME": subdivide.so_far,
+    "later in? TIME|UNIT_NOW": subdivide.still_to_come,
+    "rest|remainder|remaining of TIME|UNIT_NOW": subdivide.still_to_come,
+    "this|same time TIME": subdivide.same_time,
+    "this|same day|date in? TIME": subdivide.same_day,
 }
 
 _EVENT = "the|my|our|his|her|their|your ?word ?word? on|in|of|from"
@@ -124,22 +112,22 @@ ADJACENT: Table = {
     for word, sign in (("before|preceding", -1), ("after|following", 1))
     for event in ("", _EVENT)
     for place, meaning in (
-        ("last? UNIT", partial(adjacent.unit, sign=sign)),
-        ("last? CYCLE", partial(adjacent.cycle, sign=sign)),
+        ("last? UNIT", partial(ranges.unit_beside, sign=sign)),
+        ("last? CYCLE", partial(ranges.cycle_beside, sign=sign)),
         ("DURATION", partial(subdivide.amount_away, sign=sign)),
-        ("UNITS", partial(adjacent.units, sign=sign)),
+        ("UNITS", partial(ranges.units_beside, sign=sign)),
     )
 } | {
-    "eve of the? CYCLE|TIME": lambda now, when: adjacent.unit(now, "day", when, -1),
+    "eve of the? CYCLE|TIME": lambda now, when: ranges.unit_beside(now, "day", when, -1),
     "DURATION prior to CYCLE|TIME": partial(subdivide.amount_away, sign=-1),
     "UNIT starting|beginning|commencing on? the? CYCLE|TIME": lambda now, unit, when: (
-        adjacent.amount_from(now, Duration(((1, unit),)), when)
+        ranges.amount_from(now, Duration.of(1, unit), when)
     ),
-    "UNIT ending|ended|finishing on? the? CYCLE|TIME": adjacent.unit_up_to,
-    "w / c|b the? CYCLE|TIME": lambda now, when: adjacent.amount_from(now, _ONE_WEEK, when),
-    "w / e the? CYCLE|TIME": lambda now, when: adjacent.unit_up_to(now, "week", when),
-    "DURATION starting|beginning from|on? CYCLE|TIME": adjacent.amount_from,
-    "in DURATION since the? CYCLE|TIME": adjacent.so_long_after,
+    "UNIT ending|ended|finishing on? the? CYCLE|TIME": ranges.unit_up_to,
+    "w / c|b the? CYCLE|TIME": lambda now, when: ranges.amount_from(now, _ONE_WEEK, when),
+    "w / e the? CYCLE|TIME": lambda now, when: ranges.unit_up_to(now, "week", when),
+    "DURATION starting|beginning from|on? CYCLE|TIME": ranges.amount_from,
+    "in DURATION since the? CYCLE|TIME": ranges.so_long_after,
 }
 
 CYCLES: Table = {
@@ -204,38 +192,73 @@ RANGES: Table = {
 }
 
 
-def _complete(_: Now, when: Reading) -> dict[str, object]:
-    """A time with its preposition; an earlier one is of other words: "what I worked on at noon"."""
-    return {COMPLETE: when}
-
-
 def _back(now: Now, when: Reading) -> dict[str, object] | None:
     """Back in May, which is past; "back" is no part of the time in "I will be back in May"."""
     return {COMPLETE: when} if when.start is None or when.start <= now.moment else None
 
 
-def _same(_: Now, when: Reading) -> Reading:
-    return when
-
-
 LEADS: Table = {
-    "the|this|a TIME": _same,
-    "almost|nearly|exactly|roughly TIME": _same,
-    "TIME or so": _same,
+    "the|this|a TIME": lambda _, when: when,
+    "almost|nearly|exactly|roughly TIME": lambda _, when: when,
+    "TIME or so": lambda _, when: when,
     "from TIME": ranges.from_alone,
-    "as of TIME": _complete,
-    "in|on|at|of|during|over|for|within|throughout TIME": _complete,
-    "around|about|back|toward|towards TIME": _complete,
+    "as of TIME": complete,
+    "in|on|at|of|during|over|for|within|throughout TIME": complete,
+    "around|about|back|toward|towards TIME": complete,
     "back COMPLETE": _back,
-    "TIME 's": _complete,
+    "TIME 's": complete,
 }
 
 
-_NUMBERS = Grammar(NUMBERS, HOURS, backwards=False)
-_AMOUNTS = Grammar(AMOUNTS)
-_DATES = Grammar(CLOCKS, DAYS, WORK, DATES, YEARS, HOLIDAYS, FEASTS, backwards=False)
-_PHRASES = Grammar(UNITS, PARTS, ADJACENT, CYCLES, RECURRING)
-_RANGES = Grammar(RANGES, backwards=False)
+_GRAMMARS = (
+    Grammar(NUMBERS, HOURS, backwards=False),
+    Grammar(AMOUNTS),
+    Grammar(CLOCKS, DAYS, WORK, DATES, YEARS, HOLIDAYS, FEASTS, backwards=False),
+    Grammar(UNITS, PARTS, ADJACENT, CYCLES, RECURRING),
+    Grammar(RANGES, backwards=False),
+)
 _LEADS = Grammar(LEADS)
-_GRAMMARS = (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES, _LEADS)
-_VOCABULARY = vocabulary(word for grammar in _GRAMMARS for word in grammar.words)
+_VOCABULARY = vocabulary(word for grammar in (*_GRAMMARS, _LEADS) for word in grammar.words)
+
+# --- Clauses around a time: "since I moved in March", "as mentioned on 5 May" --------------------
+
+_COARSE = ("month", "quarter", "season", "year", "decade")
+_SAID = (
+    "mentioned|said|told|noted|stated|described|discussed|reported|wrote|written|recorded|shared"
+)
+# A clause ends where another question begins: "since I like hiking what did I do in March?".
+_WORDS = r"(?:(?!(?:what|which|who|whom|how|did|does|do|when|where|why|since)\b)[\w’'-]+\s+)"
+_SUBJECT = r"(?:i|we|he|she|they|you|it|(?:my|our|his|her|their|the)\s+\w+)"
+# "Since you asked", "especially since I like it" and "since it's already May" give a reason.
+_REASON = r"(?!you\s+(?:ask|mention|said|told|want|like)|(?:it|there|that)(?:['’]s|\s+is)\b)"
+_STRESS = r"(?<!especially )(?<!particularly )(?<!mainly )(?<!but )(?<!and )"
+
+
+def _onwards(now: Now, reading: Reading) -> Reading | None:
+    """After I moved in March: at some time in March, or later."""
+    return ranges.onwards(now, reading) if reading.grain in _COARSE else None
+
+
+def _until_then(now: Now, reading: Reading) -> Reading | None:
+    return ranges.until(now, reading) if reading.grain in _COARSE else None
+
+
+_CLAUSES = Clauses(
+    openings=(
+        (
+            re.compile(
+                rf"{_STRESS}\b(?:ever\s+)?since\s+{_REASON}{_WORDS}{{1,10}}$", re.IGNORECASE
+            ),
+            ranges.up_to_now,
+        ),
+        (re.compile(rf"\bafter\s+{_SUBJECT}\s+{_WORDS}{{1,8}}$", re.IGNORECASE), _onwards),
+        (re.compile(rf"\bbefore\s+{_SUBJECT}\s+{_WORDS}{{1,8}}$", re.IGNORECASE), _until_then),
+    ),
+    closings=(),
+    mention=re.compile(
+        rf"(?:(?:,|\(|;|\bas\b)\s*(?:[\w’']+\s+){{0,4}}?(?:{_SAID})\b[^.?!,;]{{0,30}}?\s+"
+        r"(?:(?:on|of|from|in)\s+)?|(?<=\s)as\s+of\s+)(?:the\s+)?[\w.,/\s-]{0,30}$",
+        re.IGNORECASE,
+    ),
+    mentioned=re.compile(rf",?\s+[^.?!]{{0,20}}\b(?:{_SAID})\b[^.?!]{{0,60}}", re.IGNORECASE),
+)

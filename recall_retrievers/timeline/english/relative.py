@@ -6,7 +6,7 @@ from functools import partial
 
 from recall_retrievers.timeline.engine.grammar import Table
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
-from recall_retrievers.timeline.meanings import combine, cycles, present, relative
+from recall_retrievers.timeline.meanings import combine, cycles, relative, subdivide
 from recall_retrievers.timeline.time_range import Grain
 
 DAYS: Table = {
@@ -35,9 +35,9 @@ DAYS: Table = {
     "recent UNITS": relative.in_recent,
     "GLUED": lambda now, unit: relative.unit(now, *unit),
     "DURATION from now|today": partial(relative.ago, sign=1),
-    "NUM d ago": lambda now, count: relative.ago(now, Duration(((count, "day"),))),
-    "NUM w ago": lambda now, count: relative.ago(now, Duration(((count, "week"),))),
-    "NUM y ago": lambda now, count: relative.ago(now, Duration(((count, "year"),))),
+    "NUM d ago": lambda now, count: relative.ago(now, Duration.of(count, "day")),
+    "NUM w ago": lambda now, count: relative.ago(now, Duration.of(count, "week")),
+    "NUM y ago": lambda now, count: relative.ago(now, Duration.of(count, "year")),
     "DURATION ago today": lambda now, amount: now.unit_at("day", amount.from_(now.today, -1)),
 }
 
@@ -86,7 +86,7 @@ UNITS: Table = {
     "this|current ANY_SEASON": lambda now, _: cycles.season_from_now(now, 0),
     "last|previous|past ANY_SEASON": lambda now, _: cycles.season_from_now(now, -1),
     "next|coming ANY_SEASON": lambda now, _: cycles.season_from_now(now, 1),
-    "past UNIT": lambda now, unit: relative.rolling(now, Duration(((1, unit),))),
+    "past UNIT": lambda now, unit: relative.rolling(now, Duration.of(1, unit)),
     "next UNIT": lambda now, unit: relative.unit(now, 1, unit),
     "coming|upcoming UNIT": _coming,
     "last|past|previous NUM WEEKDAYS": lambda now, count, weekday: combine.last_few(
@@ -110,10 +110,10 @@ UNITS: Table = {
     "NUM WEEKDAYS ago|back": lambda now, count, weekday: combine.last_but(
         now, count, cycles.weekday(now, weekday)
     ),
-    "NUM PARTS ago|back": combine.parts_ago,
+    "NUM PARTS ago|back": lambda now, count, ends: combine.part_of_day(now, -count, ends),
     "NUM FEASTS ago|back": combine.last_but,
     "NUM SEASONS ago|back": lambda now, count, season: combine.last_but(
         now, count, cycles.season(now, season)
     ),
-    "UNIT to date": lambda now, unit: present.so_far(now, now.unit(unit)),
+    "UNIT to date": lambda now, unit: subdivide.so_far(now, now.unit(unit)),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recall_retrievers.timeline.engine.grammar import Token
 from recall_retrievers.timeline.english import words
-from recall_retrievers.timeline.english.neighbours import STRANGE, has
+from recall_retrievers.timeline.english.neighbours import STRANGE, Place, has, is_one_of
 
 NUMBERED = words.word_set(
     "pin code password card account number iban serial plate model phone passport licence license"
@@ -39,13 +39,13 @@ TITLED = frozenset({"WEEKDAY", "WEEKDAYS", "MONTH", "SEASON", "today", "tomorrow
 """Kinds of words that titles borrow."""
 
 
-def is_in_title(tokens: list[Token], at: int, text: str) -> bool:
+def is_in_title(here: Place, text: str) -> bool:
     """Whether a day stands in a title: "Friday Night Lights", "The Man Who Was Thursday".
 
     A title has other words in capitals, after words in small letters.
     """
-    token = tokens[at]
-    if not _is_capital(token, text):
+    tokens, at = here.tokens, here.at
+    if not _is_capital(here.token, text):
         return False
     first = last = at
     while first and _is_capital(tokens[first - 1], text):
@@ -59,25 +59,21 @@ def is_in_title(tokens: list[Token], at: int, text: str) -> bool:
         return True
     if not any(has(one, STRANGE, "PARTS") for one in ahead):
         return False
-    named_after = has(ahead[0], STRANGE) and "SEASON" not in token.kinds
-    return not (named_after and tokens[at - 1].text in words.HOLIDAY_PREPOSITIONS - {"the"})
+    named_after = has(ahead[0], STRANGE) and "SEASON" not in here.token.kinds
+    return not (named_after and is_one_of(here.behind, words.HOLIDAY_PREPOSITIONS - {"the"}))
 
 
-def is_named(tokens: list[Token], at: int, text: str) -> bool:
+def is_named(here: Place, text: str) -> bool:
     """Whether a day or a month is a part of a name: "Sunday roast", "Wednesday Addams".
 
     A preposition before it speaks for the time: "on Wednesday Adam came".
     """
-    token = tokens[at]
-    behind = tokens[at - 1] if at else None
-    ahead = tokens[at + 1] if at + 1 < len(tokens) else None
+    token, behind, ahead = here.token, here.behind, here.ahead
     if has(token, "WEEKDAY") and (
-        (ahead is not None and ahead.text in DAY_FEATURES)
-        or (behind is not None and behind.text in DAY_EPITHETS)
+        is_one_of(ahead, DAY_FEATURES) or is_one_of(behind, DAY_EPITHETS)
     ):
         return True
-    asked = [one.text for one in tokens[max(0, at - 2) : at]]
-    if asked in (["who", "is"], ["who", "was"]) and not (ahead and ahead.text == "'s"):
+    if here.texts(-2, 0) in (["who", "is"], ["who", "was"]) and not (ahead and ahead.text == "'s"):
         return True
     if behind is None or ahead is None or behind.text in BEFORE_A_DAY:
         return False
@@ -87,8 +83,9 @@ def is_named(tokens: list[Token], at: int, text: str) -> bool:
         return False
     if not _is_capital(ahead, text) or text[token.end : ahead.start] != " ":
         return False
-    after = tokens[at + 2].text if at + 2 < len(tokens) else ""
-    return has(ahead, STRANGE) or (has(ahead, "PART") and after.isalpha())
+    return has(ahead, STRANGE) or (
+        has(ahead, "PART") and any(one.text.isalpha() for one in here.near(2, 3))
+    )
 
 
 def is_in_address(token: Token, text: str) -> bool:

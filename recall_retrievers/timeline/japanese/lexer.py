@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from recall_retrievers.timeline.chinese.numbers import NUMERALS, numeral_kinds
 from recall_retrievers.timeline.engine.grammar import Token
-from recall_retrievers.timeline.engine.numeric_words import NUMERIC, numeric_kinds
-from recall_retrievers.timeline.japanese.words import ADDRESSED, TELLING, WORDS, Kinds
+from recall_retrievers.timeline.engine.lexing import NUMERIC, Kinds, Lexicon, numeric_kinds
+from recall_retrievers.timeline.japanese.words import ADDRESSED, TELLING
 
 _NUMERALS = "".join(sorted(NUMERALS - {"両", "两"}))
 _NUMBER = re.compile(
@@ -22,39 +21,19 @@ _MOST_GROUPS = 10  # of a text: a question has a few
 _MOST = 2000  # characters at either end of a text; a question has fewer
 
 
-class Lexicon:
-    """The known words, ready for a search in a text.
-
-    Args:
-        patterns: The words of the patterns, which stand for themselves.
-    """
-
-    def __init__(self, patterns: Iterable[str]) -> None:
-        self._words: dict[str, Kinds] = {word: dict(kinds) for word, kinds in WORDS.items()}
-        for word in patterns:
-            if not word.isupper():
-                self._words.setdefault(word, {})[word] = None
-        lengths: dict[str, set[int]] = defaultdict(set)
-        for word in self._words:
-            lengths[word[0]].add(len(word))
-        self._lengths = {first: sorted(group, reverse=True) for first, group in lengths.items()}
+class Tokenizer(Lexicon):
+    """Cuts a text into groups of tokens that may name a time, and drops the rest."""
 
     def tokenize(self, text: str) -> Iterator[list[Token]]:
-        """Cut a text into groups of tokens that may name a time, and drop the rest.
-
-        Args:
-            text: The question.
-        """
+        """The first and the last groups of a text: a paste stands before or behind the question."""
         text = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), text.translate(_NARROW))
-        if len(text) <= 2 * _MOST:
-            yield from _outermost(list(self._groups(text, range(len(text)))))
-            return
-        yield from _outermost(
-            [
-                *self._groups(text, range(_MOST)),
-                *self._groups(text, range(len(text) - _MOST, len(text))),
-            ]
-        )
+        ends = [range(len(text))]
+        if len(text) > 2 * _MOST:
+            ends = [range(_MOST), range(len(text) - _MOST, len(text))]
+        groups = [group for places in ends for group in self._groups(text, places)]
+        if len(groups) > _MOST_GROUPS:
+            groups = groups[: _MOST_GROUPS // 2] + groups[-_MOST_GROUPS // 2 :]
+        yield from groups
 
     def _groups(self, text: str, places: range) -> Iterator[list[Token]]:
         group: list[Token] = []
@@ -72,20 +51,10 @@ class Lexicon:
             yield group
 
     def _word(self, text: str, at: int) -> Token | None:
-        for length in self._lengths.get(text[at], ()):
-            word = text[at : at + length]
-            kinds = self._words.get(word)
-            if kinds is None or len(word) < length or (length == 1 and word in NUMERALS):
-                continue
-            return Token(word, at, at + length, kinds)
+        for word, kinds in self.words_at(text, at):
+            if len(word) > 1 or word not in NUMERALS:
+                return Token(word, at, at + len(word), kinds)
         return None
-
-
-def _outermost(groups: list[list[Token]]) -> list[list[Token]]:
-    """The first and the last ones: a pasted text may stand before the question or behind it."""
-    if len(groups) <= _MOST_GROUPS:
-        return groups
-    return groups[: _MOST_GROUPS // 2] + groups[-_MOST_GROUPS // 2 :]
 
 
 def _tells(group: list[Token]) -> bool:

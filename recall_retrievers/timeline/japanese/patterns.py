@@ -6,50 +6,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Table, readings, settle
+from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Table, read_all
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
-from recall_retrievers.timeline.japanese.lexer import Lexicon, is_name
+from recall_retrievers.timeline.japanese.lexer import Tokenizer, is_name
+from recall_retrievers.timeline.japanese.words import WORDS
 from recall_retrievers.timeline.meanings import (
     clock,
     combine,
     cycles,
-    present,
     ranges,
     relative,
     subdivide,
 )
-from recall_retrievers.timeline.time_range import Grain
 
 
 def read(text: str, now: Now) -> list[Expression]:
     """Every time expression of a Japanese text, with its place."""
-    expressions: list[Expression] = []
-    for tokens in _LEXICON.tokenize(text):
-        for grammar in _GRAMMARS:
-            grammar.rewrite(tokens, now)
-        settle(tokens, now)
-        expressions += [one for one in readings(tokens) if not is_name(text, one[2])]
-    return expressions
-
-
-def _relative(now: Now, offset_unit: tuple[int, Grain]) -> Reading | None:
-    """先週, 来月, 週末."""
-    return relative.unit(now, *offset_unit)
-
-
-def _day_part(now: Now, day_part: tuple[int, tuple[int, int]]) -> When | None:
-    """今朝."""
-    part = cycles.part_of_day(now, day_part[1])
-    return combine.side_by_side(now, relative.day(now, day_part[0]), part)
+    expressions = read_all(_TOKENIZER.tokenize(text), now, _GRAMMARS, Grammar())
+    return [one for one in expressions if not is_name(text, one[2])]
 
 
 def _holiday(now: Now, dates: tuple[int, int, int]) -> Cycle:
     month, day, days = dates
-    return cycles.holiday(lambda year: cal.day_of(year, month, day), days)(now)
+    return cycles.holiday(cal.yearly(month, day), days)(now)
 
 
 def _year(now: Now, number: int) -> Reading | None:
@@ -59,15 +41,6 @@ def _year(now: Now, number: int) -> Reading | None:
 
 def _in_year(now: Now, number: int, cycle: Cycle) -> Reading | None:
     return combine.in_year(now, cycle, number) if 1900 <= number < 2200 else None
-
-
-def _amount(_: Now, count: int, unit: Grain) -> Duration | None:
-    return Duration(((count, unit),)) if count < 1000 else None
-
-
-def _few(_: Now, unit: Grain) -> Duration:
-    """数日."""
-    return Duration(((3, unit),), (1, 2))
 
 
 def _rolling(now: Now, amount: Duration) -> Reading | None:
@@ -83,21 +56,6 @@ def _latest(now: Now, cycle: Cycle) -> Reading | None:
     return combine.last(now, cycle) if cycle.unit != "day" else None
 
 
-def _at(_: Now, hour: int, noon: int | None = None) -> dict[str, object] | None:
-    time = clock.clock(hour, 0, noon)
-    return {"CLOCK": time} if time else None
-
-
-def _at_time(_: Now, hour: tuple[int, ...]) -> dict[str, object] | None:
-    time = clock.in_figures(*hour)
-    return {"CLOCK": time} if time else None
-
-
-def _from(now: Now, when: When) -> Reading | None:
-    """三月から: from then to now."""
-    return ranges.up_to_now(now, when)
-
-
 def _third(now: Now, when: When, which: int) -> When | None:
     coarse = ("month", "year", "week", "quarter", "season")
     return subdivide.third(now, which, when) if when.grain in coarse else None
@@ -108,38 +66,25 @@ def _third_of_year(now: Now, number: int, which: int) -> When | None:
     return subdivide.third(now, which, year) if year else None
 
 
-def _turn(unit: Grain, which: int) -> Cycle:
-    """月末, 年末 as a cycle."""
-
-    def at(start: datetime) -> Reading | None:
-        whole = Reading(*cal.unit_ends(unit, start), unit)
-        part = subdivide.third(_ANY_TIME, which, whole)
-        return part if isinstance(part, Reading) else None
-
-    return Cycle(unit, "day", at)
-
-
-_ANY_TIME = Now(cal.day_of(2024, 1, 1))
-
 _DATES: Table = {
     "DAYWORD": relative.day,
     "NIGHT": relative.night,
-    "DAYPART": _day_part,
-    "RELATIVE": _relative,
+    "DAYPART": lambda now, day_part: combine.part_of_day(now, *day_part),
+    "RELATIVE": lambda now, offset_unit: relative.unit(now, *offset_unit),
     "HOLIDAY": _holiday,
     "QUARTER": cycles.quarter,
     "第? NUM 四半期": cycles.quarter,
     "WEEKDAY": cycles.weekday,
     "SEASON": lambda now, number: replace(cycles.season(now, number), alone=False),
     "PART": cycles.part_of_day,
-    "月末": lambda _: _turn("month", 2),
-    "月初": lambda _: _turn("month", 0),
+    "月末": lambda now: subdivide.every_part(now, 2, "month"),
+    "月初": lambda now: subdivide.every_part(now, 0, "month"),
     "YEAR|NUM 年末": lambda now, number: _third_of_year(now, number, 2),
     "YEAR|NUM 年初|年始": lambda now, number: _third_of_year(now, number, 0),
     "NUM 月末": lambda now, number: subdivide.third(now, 2, cycles.month(now, number)),
     "NUM 月初": lambda now, number: subdivide.third(now, 0, cycles.month(now, number)),
-    "年末": lambda _: _turn("year", 2),
-    "年始|年初": lambda _: _turn("year", 0),
+    "年末": lambda now: subdivide.every_part(now, 2, "year"),
+    "年始|年初": lambda now: subdivide.every_part(now, 0, "year"),
     "YEAR|NUM 年": _year,
     "ERA NUM 年": lambda now, base, number: cycles.year(now, base + number),
     "ERA 元 年": lambda now, base: cycles.year(now, base + 1),
@@ -151,17 +96,15 @@ _DATES: Table = {
     "YEAR 年代": cycles.decade,
     "DATE": cycles.numeric_date,
     "MONTH_YEAR": combine.month_of_year,
-    "NUM UNIT": _amount,
-    "数|何 UNIT か?": _few,
-    "半年": lambda _: Duration(((6, "month"),)),
-    "NUM UNIT 半": lambda _, count, unit: (
-        Duration(((count, unit), relative.HALVES[unit][::-1])) if unit in relative.HALVES else None
-    ),
-    "NUM 時": _at,
-    "午前 NUM 時": lambda now, hour: _at(now, hour, 0),
-    "午後 NUM 時": lambda now, hour: _at(now, hour, 12),
-    "夜|晩|夕方 の? NUM 時": lambda now, hour: _at(now, hour, 12),
-    "HM": _at_time,
+    "NUM UNIT": relative.amount,
+    "数|何 UNIT か?": relative.few,
+    "半年": lambda _: Duration.of(6, "month"),
+    "NUM UNIT 半": relative.and_a_half,
+    "NUM 時": clock.hour,
+    "午前 NUM 時": lambda now, hour: clock.hour(now, hour, 0),
+    "午後 NUM 時": lambda now, hour: clock.hour(now, hour, 12),
+    "夜|晩|夕方 の? NUM 時": lambda now, hour: clock.hour(now, hour, 12),
+    "HM": clock.figures,
 }
 
 _WHEN = "CYCLE|TIME"
@@ -170,7 +113,7 @@ _PHRASES: Table = {
     "DURATION 前 に?": relative.ago,
     "DURATION まえ に?": relative.ago,
     "DURATION 後|ご に?": partial(relative.ago, sign=1),
-    "TIME の? 今頃|今ごろ|いまごろ|この時期": present.same_time,
+    "TIME の? 今頃|今ごろ|いまごろ|この時期": subdivide.same_time,
     "この|過去|最近|直近|ここ|これまで の? DURATION": _rolling,
     "SOFT": lambda now, days: relative.soft(days)(now),
     "SOFT の? DURATION": lambda now, _, amount: _rolling(now, amount),
@@ -187,7 +130,7 @@ _RANGES: Table = {
     f"{_WHEN} から|-|〜 {_WHEN} まで|の?": ranges.join,
     f"{_WHEN} から {_WHEN} まで? の? 間|あいだ": ranges.join,
     f"{_WHEN} と {_WHEN} の 間|あいだ": ranges.join,
-    f"{_WHEN} から": _from,
+    f"{_WHEN} から": ranges.up_to_now,
     f"{_WHEN} 以来": ranges.up_to_now,
     f"{_WHEN} から 今|現在 まで": ranges.up_to_now,
     f"{_WHEN} 以降": ranges.onwards,
@@ -202,4 +145,4 @@ _GRAMMARS = (
     Grammar(_PHRASES, backwards=False),
     Grammar(_RANGES, backwards=False),
 )
-_LEXICON = Lexicon({word for grammar in _GRAMMARS for word in grammar.words})
+_TOKENIZER = Tokenizer(WORDS, {word for grammar in _GRAMMARS for word in grammar.words})

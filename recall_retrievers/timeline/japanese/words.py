@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from recall_retrievers.timeline.engine.lexing import Kinds
 from recall_retrievers.timeline.time_range import Grain
-
-Kinds = dict[str, object]
 
 _UNITS: dict[Grain, str] = {
     "minute": "分間 分",

@@ -15,29 +15,16 @@ _FIRST_MORNING_HOUR = 7  # "at 4" means the afternoon, "at 8" the morning
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time of day.
+    """A time of day."""
 
-    Attributes:
-        minutes: Since midnight.
-        sure: Whether the half of the day is known.
-        exact: Whether it has minutes, and not only an hour.
-        named: Whether am or pm is written behind it.
-    """
-
-    minutes: int
-    sure: bool
-    exact: bool
-    named: bool = False
+    minutes: int  # since midnight
+    sure: bool  # the half of the day is known
+    exact: bool  # it has minutes, and not only an hour
+    named: bool = False  # am or pm is written behind it
 
 
 def clock(hour: int, minute: int = 0, noon: int | None = None) -> Clock | None:
-    """A time of day from its numbers.
-
-    Args:
-        hour: 0 to 24; with `noon`, 1 to 12.
-        minute: 0 to 59.
-        noon: 0 for am, 12 for pm, None = unknown.
-    """
+    """A time of day from its numbers; ``noon`` is 0 for am and 12 for pm."""
     if not 0 <= minute < 60 or not 0 <= hour <= 24:
         return None
     exact = minute > 0
@@ -51,16 +38,26 @@ def clock(hour: int, minute: int = 0, noon: int | None = None) -> Clock | None:
 def in_figures(
     hour: int, minute: int, second: int | None = None, *, noon: int | None = None
 ) -> Clock | None:
-    """A time of day in figures: 6:00 may be in the evening, 06:00 and 6:00:00 are as they stand.
-
-    Args:
-        hour: 0 to 24; with `noon`, 1 to 12.
-        minute: 0 to 59.
-        second: Any, where the figures have one or begin with a zero; see `numeric_kinds`.
-        noon: 0 for am, 12 for pm, None = unknown.
-    """
+    """A time of day in figures: 6:00 may be in the evening, 06:00 and 6:00:00 are as they stand."""
     time = clock(hour, minute, noon)
     return replace(time, sure=time.sure or second is not None) if time else None
+
+
+def named(hour: int, minute: int = 0, noon: int | None = None) -> dict[str, object] | None:
+    """A time of day for further patterns."""
+    time = clock(hour, minute, noon)
+    return {"CLOCK": time} if time else None
+
+
+def hour(_: Now, number: int, noon: int | None = None) -> dict[str, object] | None:
+    """15 Uhr, à 15 heures, 午後3時."""
+    return named(number, 0, noon)
+
+
+def figures(_: Now, time: tuple[int, ...], noon: int | None = None) -> dict[str, object] | None:
+    """15:30 Uhr."""
+    found = in_figures(*time, noon=noon)
+    return {"CLOCK": found} if found else None
 
 
 def at(_: Now, time: Clock | None) -> Cycle | None:
@@ -97,8 +94,8 @@ def between(_: Now, first: Clock | int | tuple[int, ...], last: Clock | int) -> 
 def outside(_: Now, time: Clock | int, side: int) -> Cycle | None:
     """Before (-1) or after (1) three o'clock, as a part of its day."""
     clock_time = _clock_of(time)
-    hour = at(_, clock_time)
-    if clock_time is None or hour is None:
+    whole = at(_, clock_time)
+    if clock_time is None or whole is None:
         return None
 
     def cut(day: Reading) -> Reading | None:
@@ -113,7 +110,7 @@ def outside(_: Now, time: Clock | int, side: int) -> Cycle | None:
         )
         return Reading(*ends, "hour").or_else(on_any_day)
 
-    outside_it = hour.then(cut, "hour")
+    outside_it = whole.then(cut, "hour")
     return outside_it and replace(outside_it, alone=clock_time.sure)
 
 

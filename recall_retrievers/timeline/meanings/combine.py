@@ -8,7 +8,6 @@ from datetime import datetime
 from recall_retrievers.timeline.engine import calendar_math as cal
 from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading, When
 from recall_retrievers.timeline.meanings import cycles
-from recall_retrievers.timeline.recurrence import Recurrence
 from recall_retrievers.timeline.time_range import FINER_THAN_DAY
 
 
@@ -68,9 +67,9 @@ def next_stretch(now: Now, first: Cycle, final: Cycle) -> Reading | None:
     return coming(now, both) if both else None
 
 
-def parts_ago(now: Now, count: int, ends: tuple[int, int]) -> Reading | None:
-    """Two nights ago, three mornings ago."""
-    reading = side_by_side(now, now.unit("day", -count), cycles.part_of_day(now, ends))
+def part_of_day(now: Now, offset: int, ends: tuple[int, int]) -> Reading | None:
+    """Tomorrow morning, two nights ago."""
+    reading = side_by_side(now, now.unit("day", offset), cycles.part_of_day(now, ends))
     return reading if isinstance(reading, Reading) else None
 
 
@@ -123,15 +122,13 @@ def every(_: Now, cycle: Cycle, more: Cycle | None = None) -> Reading | None:
     """Every March, on Mondays: a recurrence over all time."""
     if cycle.fields is None or (more is not None and more.fields is None):
         return None
-    fields = cycle.fields
-    if more is not None and more.fields is not None:
-        fields = Recurrence(
-            fields.weekdays | more.fields.weekdays,
-            fields.months | more.fields.months,
-            fields.days | more.fields.days,
-            fields.hours | more.fields.hours,
-        )
+    fields = cycle.fields.join(more.fields) if more and more.fields else cycle.fields
     return Reading(None, None, cycle.grain, recurrence=fields)
+
+
+def every_weekday(now: Now, *weekdays: int) -> Reading | None:
+    """On Mondays and Tuesdays."""
+    return every(now, *(cycles.weekday(now, one) for one in weekdays))
 
 
 def side_by_side(now: Now, one: When, other: When) -> When | None:
@@ -223,13 +220,12 @@ def _hour_inside_part(fine: Cycle, part: When) -> When | None:
 def _matching_half(hour: Reading, part: Reading) -> Reading | None:
     # "between 7 and 9 last night" means nine at night: of the two halves of the day, take the
     # one that lies in the named part of the day.
+    if not (hour.start and hour.end and part.start and part.end):
+        return None
     for offset in (0, 12, 24):
-        start, end = hour.start, hour.end
-        if start is None or end is None or part.start is None or part.end is None:
-            return None
-        start = cal.shift(start, "hour", offset)
+        start = cal.shift(hour.start, "hour", offset)
         if part.start <= start < part.end:
-            return Reading(start, cal.shift(end, "hour", offset), hour.grain)
+            return Reading(start, cal.shift(hour.end, "hour", offset), hour.grain)
     return hour
 
 

@@ -115,24 +115,24 @@ def _season_from(start: datetime) -> Reading:
 
 def quarter(_: Now, number: int) -> Cycle | None:
     """The third quarter."""
-    if not 1 <= number <= 4:
-        return None
-    return Cycle(
-        "year",
-        "quarter",
-        lambda year: _span(cal.day_of(year.year, number * 3 - 2, 1), "month", 3, "quarter"),
-    )
+    return _part_of_year(number, 3)
 
 
 def half_year(_: Now, number: int) -> Cycle | None:
     """The first or second half of a year."""
-    if number not in (1, 2):
+    return _part_of_year(number, 6)
+
+
+def _part_of_year(number: int, months: int) -> Cycle | None:
+    if not 1 <= number <= 12 // months:
         return None
-    return Cycle(
-        "year",
-        "quarter",
-        lambda year: _span(cal.day_of(year.year, number * 6 - 5, 1), "month", 6, "quarter"),
-    )
+
+    def at(year: datetime) -> Reading:
+        return _span(
+            cal.day_of(year.year, (number - 1) * months + 1, 1), "month", months, "quarter"
+        )
+
+    return Cycle("year", "quarter", at)
 
 
 def week_of_year(_: Now, number: int) -> Cycle | None:
@@ -228,6 +228,46 @@ def slashed(now: Now, numbers: tuple[int, int]) -> Cycle | None:
     if first > 12:
         first, second = second, first
     return month_day(now, first, second)
+
+
+# --- Workdays, Monday to Friday -----------------------------------------------------------------
+
+_MONDAY_TO_FRIDAY = frozenset(range(5))
+_MOST_WORKDAYS = 1000  # in a count: some four years
+
+
+def work_week(now: Now, offset: int) -> Reading:
+    """The Monday to Friday of this week (0), the last (-1) or the next (1)."""
+    return _work_week(now.moment + cal.WEEK * offset)
+
+
+def past_workdays(now: Now, count: int) -> Reading | None:
+    """The past four business days: up to the end of the latest before today, or up to now."""
+    if not 0 < count <= _MOST_WORKDAYS:
+        return None
+    start, end = _back(now.today, count), _back(now.today, 1) + cal.DAY
+    return Reading(start, end, "day").or_else(Reading(start, now.moment, "day"))
+
+
+def workdays_ago(now: Now, count: int) -> Reading | None:
+    """Four business days ago."""
+    return now.unit_at("day", _back(now.today, count)) if 0 < count <= _MOST_WORKDAYS else None
+
+
+def workdays(_: Now) -> Cycle:
+    """The weekdays of every week."""
+    return Cycle("week", "day", _work_week, fields=Recurrence(weekdays=_MONDAY_TO_FRIDAY))
+
+
+def _work_week(start: datetime) -> Reading:
+    return _span(cal.start_of("week", start), "day", 5, "day")
+
+
+def _back(day: datetime, count: int) -> datetime:
+    while count:
+        day -= cal.DAY
+        count -= day.weekday() in _MONDAY_TO_FRIDAY
+    return day
 
 
 def _day(start: datetime) -> Reading:

@@ -21,6 +21,22 @@ HALVES: dict[Grain, tuple[Grain, int]] = {
 }
 
 
+def amount(_: Now, count: int, unit: Grain) -> Duration | None:
+    """Three weeks; but "2015年" is no amount."""
+    return Duration.of(count, unit) if count < 1000 else None
+
+
+def few(_: Now, unit: Grain) -> Duration:
+    """A few weeks: about three."""
+    return Duration(((3, unit),), (1, 2))
+
+
+def and_a_half(_: Now, count: int, unit: Grain) -> Duration | None:
+    """A year and a half; with a count of zero, half a year."""
+    half = HALVES.get(unit)
+    return half and Duration((*([(count, unit)] if count else []), half[::-1]))
+
+
 def day(now: Now, offset: int) -> Reading:
     """A day counted from today: -1 is yesterday."""
     return now.unit("day", offset)
@@ -29,7 +45,7 @@ def day(now: Now, offset: int) -> Reading:
 def unit(now: Now, offset: int, name: Grain) -> Reading | None:
     """A calendar unit counted from the present one: "last month" is -1."""
     if name in ("hour", "minute", "second"):
-        return hours(now, Duration(((-offset, name),))) if offset < 0 else None
+        return hours(now, Duration.of(-offset, name)) if offset < 0 else None
     if name == "weekend":
         return weekend(now, offset)
     reading = now.unit(name, offset)
@@ -39,7 +55,7 @@ def unit(now: Now, offset: int, name: Grain) -> Reading | None:
 def last_unit(now: Now, name: Grain) -> Reading | None:
     """The last month: the calendar month before this one; else, as in "the past month", rolling."""
     reading = unit(now, -1, name)
-    return reading and reading.or_else(rolling(now, Duration(((1, name),))))
+    return reading and reading.or_else(rolling(now, Duration.of(1, name)))
 
 
 def weekend(now: Now, offset: int) -> Reading:

@@ -1,11 +1,20 @@
-"""Parts of a time, and days counted from it: "late May", "the first week of May"."""
+"""Parts of a time, and days counted from it: "late May", "the first week of May", "so far"."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When, change
+from recall_retrievers.timeline.engine.reading import (
+    Cycle,
+    Duration,
+    Now,
+    Reading,
+    When,
+    Whole,
+    change,
+)
 from recall_retrievers.timeline.meanings.relative import at_distance
 from recall_retrievers.timeline.time_range import Grain
 
@@ -31,7 +40,7 @@ def third(_: Now, which: int, when: When) -> When | None:
     """
     grain: Grain = "part_of_day" if when.grain == "part_of_day" else "day"
 
-    def find(whole: Reading) -> Reading | None:
+    def find(whole: Whole) -> Reading | None:
         part = _third(whole, which)
         if which == 1:
             return part and part.or_else(_around_middle(whole))
@@ -40,15 +49,8 @@ def third(_: Now, which: int, when: When) -> When | None:
     return change(when, find, grain)
 
 
-def first_third(whole: Reading) -> Reading | None:
-    """The first third of a stretch."""
-    return _third(whole, 0)
-
-
-def _third(whole: Reading, which: int) -> Reading | None:
+def _third(whole: Whole, which: int) -> Reading | None:
     start, end = whole.start, whole.end
-    if start is None or end is None:
-        return None
     if whole.grain == "month":
         cuts = [start, start + cal.DAY * 10, start + cal.DAY * 20, end]
         return Reading(cuts[which], cuts[which + 1], "day")
@@ -66,19 +68,31 @@ def _third(whole: Reading, which: int) -> Reading | None:
     return None
 
 
-def _around_middle(whole: Reading) -> Reading | None:
+def _around_middle(whole: Whole) -> Reading | None:
     """Mid-November: ten days around the fifteenth."""
-    if whole.grain != "month" or whole.start is None:
+    if whole.grain != "month":
         return None
     return Reading(whole.start + cal.DAY * 9, whole.start + cal.DAY * 20, "day")
 
 
-def _outer_quarter(whole: Reading, which: int) -> Reading | None:
-    if whole.grain != "year" or whole.start is None or whole.end is None:
+def _outer_quarter(whole: Whole, which: int) -> Reading | None:
+    if whole.grain != "year":
         return None
     if which == 0:
         return Reading(whole.start, cal.shift(whole.start, "month", 3), "quarter")
     return Reading(cal.shift(whole.end, "month", -3), whole.end, "quarter")
+
+
+def every_part(
+    now: Now, which: int, grain: Grain, cut: Callable[[Now, int, When], When | None] = third
+) -> Cycle:
+    """年初, 月底, 上半月 as a cycle; a year or a month before it says in which unit."""
+
+    def at(start: datetime) -> Reading | None:
+        reading = cut(now, which, now.unit_at(grain, start))
+        return reading if isinstance(reading, Reading) else None
+
+    return Cycle(grain, "day", at)
 
 
 def end_of_unit(now: Now, which: int, name: Grain) -> When | None:
@@ -101,9 +115,7 @@ def end_of(now: Now, which: int, when: When) -> When | None:
     if part is None:
         return None
 
-    def find(whole: Reading) -> Reading | None:
-        if whole.end is None:
-            return None
+    def find(whole: Whole) -> Reading | None:
         december = Reading(cal.shift(whole.end, "month", -1), whole.end, "month")
         return december.or_else(_third(whole, which), _outer_quarter(whole, which), _half(whole, 2))
 
@@ -117,9 +129,9 @@ def half(_: Now, which: int, when: When) -> When | None:
     return change(when, lambda whole: _half(whole, which), "day")
 
 
-def _half(whole: Reading, which: int) -> Reading | None:
+def _half(whole: Whole, which: int) -> Reading | None:
     start, end = whole.start, whole.end
-    if start is None or end is None or whole.grain in ("day", "hour"):
+    if whole.grain in ("day", "hour"):
         return None
     middle = start + (end - start) / 2
     if whole.grain in ("year", "decade", "century"):
@@ -134,8 +146,8 @@ def _half(whole: Reading, which: int) -> Reading | None:
 def nth_unit(now: Now, count: int, name: Grain, when: When) -> When | None:
     """The second week of February, the last day of the year; -1 counts from the end."""
 
-    def find(whole: Reading) -> Reading | None:
-        if whole.start is None or whole.end is None or whole.grain == name:
+    def find(whole: Whole) -> Reading | None:
+        if whole.grain == name:
             return None
         if name == "weekend":
             return _nth_weekend(now, count, whole.start, whole.end)
@@ -151,10 +163,8 @@ def nth_unit(now: Now, count: int, name: Grain, when: When) -> When | None:
     return change(when, find, name)
 
 
-def _calendar_week(now: Now, count: int, whole: Reading) -> Reading | None:
+def _calendar_week(now: Now, count: int, whole: Whole) -> Reading:
     # The ISO rule: a week belongs to the month or year that holds most of its days.
-    if whole.start is None or whole.end is None:
-        return None
     middle = cal.DAY * 3
     first = cal.start_of("week", whole.start, now.week_start)
     if first + middle < whole.start:
@@ -178,8 +188,8 @@ def _nth_weekend(now: Now, count: int, start: datetime, end: datetime) -> Readin
 def nth_occurrence(now: Now, count: int, cycle: Cycle, when: When) -> When | None:
     """The first Monday of March, the last Friday of last month; -1 counts from the end."""
 
-    def find(whole: Reading) -> Reading | None:
-        if whole.start is None or whole.end is None or whole.grain == cycle.unit or count > _MOST:
+    def find(whole: Whole) -> Reading | None:
+        if whole.grain == cycle.unit or count > _MOST:
             return None
         if count < 0:
             reading = cycle.before(now, whole.end)
@@ -195,15 +205,14 @@ def nth_occurrence(now: Now, count: int, cycle: Cycle, when: When) -> When | Non
 def first_of(_: Now, amount: Duration, when: When, sign: int = 1) -> When | None:
     """The first (1) or last (-1) ten days of a stretch."""
 
-    def find(whole: Reading) -> Reading | None:
-        if whole.start is None or whole.end is None:
-            return None
+    def find(whole: Whole) -> Reading | None:
+        start, end = whole.start, whole.end
         if sign > 0:
-            reading = Reading(whole.start, amount.from_(whole.start, 1), amount.unit)
+            end = amount.from_(start, 1)
         else:
-            reading = Reading(amount.from_(whole.end, -1), whole.end, amount.unit)
-        fits = reading.start >= whole.start and reading.end <= whole.end  # type: ignore[operator]
-        return reading if fits else None
+            start = amount.from_(end, -1)
+        fits = start >= whole.start and end <= whole.end
+        return Reading(start, end, amount.unit) if fits else None
 
     return change(when, find, amount.unit)
 
@@ -211,9 +220,7 @@ def first_of(_: Now, amount: Duration, when: When, sign: int = 1) -> When | None
 def unit_of(now: Now, name: Grain, when: When) -> When | None:
     """The week of 5 February, the weekend of Halloween, the month of May."""
 
-    def find(inner: Reading) -> Reading | None:
-        if inner.start is None or inner.end is None:
-            return None
+    def find(inner: Whole) -> Reading | None:
         if name == "weekend":
             return _weekend_at(inner.start) if inner.end - inner.start <= cal.WEEK else None
         reading = now.unit_at(name, inner.start)
@@ -236,9 +243,7 @@ def _weekend_at(day: datetime) -> Reading:
 def amount_away(now: Now, amount: Duration, when: When, sign: int) -> When | None:
     """Two days before Christmas, three weeks after 5 May."""
 
-    def find(inner: Reading) -> Reading | None:
-        if inner.start is None or inner.end is None:
-            return None
+    def find(inner: Whole) -> Reading | None:
         if amount.unit in ("hour", "minute", "second"):
             anchor = inner.start if sign < 0 else inner.end
             there = amount.from_(anchor, sign)
@@ -248,3 +253,65 @@ def amount_away(now: Now, amount: Duration, when: When, sign: int) -> When | Non
         return at_distance(now, cal.start_of("day", anchor), amount, sign)
 
     return change(when, find, amount.unit)
+
+
+# --- Seen from now ------------------------------------------------------------------------------
+
+
+def earlier(now: Now, when: Reading) -> Reading | None:
+    """Earlier this week: the part that has passed; of a week that is over, its first third.
+
+    "Earlier this morning" is said in the evening too, of the whole morning.
+    """
+    over = when.end is not None and when.end <= now.moment
+    if over and when.grain == "part_of_day":
+        return when
+    if over and when.start and when.end:
+        return _third(Whole(when.start, when.end, when.grain), 0)
+    return so_far(now, when)
+
+
+def earlier_today(now: Now, part: Cycle) -> Reading | None:
+    """Earlier in the morning."""
+    reading = part.current(now) if part.grain == "part_of_day" else None
+    return reading and earlier(now, reading)
+
+
+def so_far(now: Now, when: Reading) -> Reading | None:
+    """Earlier this week, this year so far: the part up to now, or up to today."""
+    reading = _cut(when, when.start, now.moment)
+    return reading and reading.or_else(_cut(when, when.start, now.today))
+
+
+def still_to_come(now: Now, when: Reading) -> Reading | None:
+    """Later this week, the rest of the month."""
+    return _cut(when, now.moment, when.end)
+
+
+def _cut(when: Reading, start: datetime | None, end: datetime | None) -> Reading | None:
+    if when.start is None or when.end is None or start is None or end is None:
+        return None
+    if not when.start <= start < end <= when.end:
+        return when if start == end else None
+    return Reading(start, end, "hour" if when.grain == "day" else when.grain)
+
+
+def same_time(now: Now, when: Reading) -> Reading | None:
+    """This time last year: about this day of it, or the day itself."""
+    that_day = same_day(now, when)
+    if that_day is None or that_day.start is None or that_day.end is None:
+        return None
+    grace = cal.DAY * {"year": 15, "month": 3, "week": 1}[when.grain]
+    return Reading(that_day.start - grace, that_day.end + grace, "day").or_else(that_day)
+
+
+def same_day(now: Now, when: Reading) -> Reading | None:
+    """This day last year."""
+    if when.start is None or when.grain not in ("year", "month", "week"):
+        return None
+    here = cal.start_of(when.grain, now.moment, now.week_start)
+    units = {"year": 12, "month": 1}.get(when.grain)
+    if units is None:
+        return now.unit_at("day", when.start + (now.today - here))
+    months = (when.start.year - here.year) * 12 + when.start.month - here.month
+    return now.unit_at("day", cal.shift(now.today, "month", months))

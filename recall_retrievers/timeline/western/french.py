@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.meanings import cycles, relative
-from recall_retrievers.timeline.western.patterns import Western, at_hour
+from recall_retrievers.timeline.meanings import clock, cycles, relative
+from recall_retrievers.timeline.western.patterns import Western
 from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
 
 _KINDS: dict[str, dict[object, str]] = {
@@ -46,8 +46,8 @@ _KINDS: dict[str, dict[object, str]] = {
     "ORD": {1: "premier premiere", 2: "deuxieme second seconde", 3: "troisieme", 4: "quatrieme"},
     "EDGE": {0: "debut", 1: "mi milieu", 2: "fin"},
     "HOLIDAY": {
-        (lambda year: cal.day_of(year, 12, 25)): "noel",
-        (lambda year: cal.day_of(year, 11, 1)): "toussaint", cal.easter: "paques",
+        cal.yearly(12, 25): "noel",
+        cal.yearly(11, 1): "toussaint", cal.easter: "paques",
     },
     "HINT": {1: "quinzaine aujourd"},
     "SOFT": {30: "recemment dernierement"},
@@ -105,11 +105,11 @@ FRENCH = Western(
             "la nuit REL": relative.night,
             "cette nuit": lambda now: relative.night(now, -1),
             "tous les WEEKDAYS": lambda _, day: {"WEEKDAYS": day},
-            "le nouvel an": cycles.holiday(lambda year: cal.day_of(year, 1, 1)),
+            "le nouvel an": cycles.holiday(cal.yearly(1, 1)),
             "avant <art>? -? UNIT": lambda *_: None,
             "avant - REL UNIT": lambda now, _, unit: relative.unit(now, -2, unit),
             "ces REL temps": lambda now, _: relative.soft(30)(now),
-            "HOUR h|heures": at_hour,
+            "HOUR h|heures": clock.hour,
         },
         nouns_first=True,
     )

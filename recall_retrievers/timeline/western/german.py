@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
-from recall_retrievers.timeline.meanings import combine, relative
-from recall_retrievers.timeline.western.patterns import Western, at_hour, at_time
+from recall_retrievers.timeline.engine.reading import Duration, Now, Reading
+from recall_retrievers.timeline.meanings import clock, combine, relative
+from recall_retrievers.timeline.western.patterns import Western
 from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
 
 
@@ -16,25 +16,12 @@ def _forms(*stems: str) -> str:
     return " ".join(stem + end for stem in stems for end in ("e", "en", "er", "es", "em"))
 
 
-def _morning(now: Now, offset: int) -> Reading | None:
-    """Heute Morgen, gestern Morgen."""
-    morning = relative.day(now, offset)
-    reading = combine.side_by_side(now, morning, _MORNING)
-    return reading if isinstance(reading, Reading) else None
-
-
 def _to_come(now: Now, amount: Duration) -> Reading | None:
     """Was tun wir in zwei Wochen? But not "das habe ich in zwei Wochen gelernt"."""
     return None if _PAST.search(now.text) else relative.ago(now, amount, 1)
 
 
 _PAST = re.compile(r"\b(?:hab|hat|war|wurd|ging|kam)", re.IGNORECASE)
-_MORNING = Cycle(
-    "day",
-    "part_of_day",
-    lambda start: Reading(cal.shift(start, "hour", 5), cal.shift(start, "hour", 12), "part_of_day"),
-    alone=False,
-)
 _BEFORE_A_NAME = (
     "im in seit bis ab von vom zum und zwischen nach vor anfang mitte ende am an den dem des "
     "monat gegen um bis - "
@@ -82,15 +69,15 @@ _KINDS: dict[str, dict[object, str]] = {
     "ORD": {1: _forms("erst"), 2: _forms("zweit"), 3: _forms("dritt"), 4: _forms("viert")},
     "EDGE": {0: "anfang beginn", 1: "mitte", 2: "ende"},
     "HOLIDAY": {
-        (lambda year: cal.day_of(year, 12, 25)): "weihnachten weihnachtstag",
-        (lambda year: cal.day_of(year, 12, 24)): "heiligabend",
-        (lambda year: cal.day_of(year, 12, 31)): "silvester",
-        (lambda year: cal.day_of(year, 1, 1)): "neujahr",
-        (lambda year: cal.day_of(year, 2, 14)): "valentinstag",
-        (lambda year: cal.day_of(year, 12, 6)): "nikolaus", cal.easter: "ostern ostersonntag",
-        (lambda year: cal.easter(year) + cal.DAY): "ostermontag",
-        (lambda year: cal.easter(year) - cal.DAY * 2): "karfreitag",
-        (lambda year: cal.easter(year) + cal.DAY * 49): "pfingsten",
+        cal.yearly(12, 25): "weihnachten weihnachtstag",
+        cal.yearly(12, 24): "heiligabend",
+        cal.yearly(12, 31): "silvester",
+        cal.yearly(1, 1): "neujahr",
+        cal.yearly(2, 14): "valentinstag",
+        cal.yearly(12, 6): "nikolaus", cal.easter: "ostern ostersonntag",
+        cal.from_easter(1): "ostermontag",
+        cal.from_easter(-2): "karfreitag",
+        cal.from_easter(49): "pfingsten",
     },
     "SOFT": {30: "kurzlich neulich letztens unlangst"},
 }  # fmt: skip
@@ -130,12 +117,12 @@ GERMAN = Western(
             _PRONOUNS + "jahr jahre in seit bis ab von vor nach zwischen und ende anfang"
         ),
         extra={
-            "DAYWORD <morning>": _morning,
+            "DAYWORD <morning>": lambda now, offset: combine.part_of_day(now, offset, (5, 12)),
             "guten <morning>|PART|UNIT": lambda *_: {},
             "am <morning>": lambda _: {},
             "in REL zeit": lambda now, _: relative.soft(30)(now),
-            "HOUR uhr": at_hour,
-            "HM uhr?": at_time,
+            "HOUR uhr": clock.hour,
+            "HM uhr?": clock.figures,
             "in DURATION": _to_come,
             "REL nacht": relative.night,
             "bis zum|zur": lambda _: {"<to>": None, "<until>": None},

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from recall_retrievers.timeline.engine.grammar import Token
-from recall_retrievers.timeline.engine.numeric_words import NUMERIC, numeric_kinds
+from recall_retrievers.timeline.engine.lexing import NUMERIC, numeric_kinds
 from recall_retrievers.timeline.western.vocabulary import FOLDED, Vocabulary, number_kinds
 
 _TOKEN = re.compile(
@@ -35,13 +35,7 @@ _LINKS = frozenset({".", "de", "del", "er", "of"})
 
 
 def tokenize(text: str, vocabulary: Vocabulary, known: frozenset[str]) -> Iterator[list[Token]]:
-    """Cut a text into groups of tokens that may name a time, and drop the rest.
-
-    Args:
-        text: The question.
-        vocabulary: The words of its language.
-        known: The words of the patterns, which stand for themselves.
-    """
+    """Cut a text into groups of tokens that may name a time, and drop the rest."""
     folded = text.translate(FOLDED)
     ends = [(0, len(text))]
     if len(text) > 2 * _MOST:

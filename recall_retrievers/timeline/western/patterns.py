@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 
 from recall_retrievers.timeline.engine.grammar import (
-    COMPLETE,
     Expression,
     Grammar,
     Table,
-    readings,
-    settle,
+    complete,
+    read_all,
 )
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
@@ -25,11 +24,7 @@ _HOW_MANY = re.compile(r"\bcombien\b|\bcu[aá]nt[ao]s?\b", re.IGNORECASE)
 
 
 class Western:
-    """The grammar with the words of one language.
-
-    Args:
-        vocabulary: The words.
-    """
+    """The grammar with the words of one language."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
@@ -47,19 +42,8 @@ class Western:
 
     def read(self, text: str, now: Now) -> list[Expression]:
         """Every time expression of a text, with its place."""
-        expressions: list[Expression] = []
-        for tokens in tokenize(text, self.vocabulary, self._known):
-            for grammar in self._grammars:
-                grammar.rewrite(tokens, now)
-            settle(tokens, now)
-            self._leads.rewrite(tokens, now)
-            expressions += readings(tokens)
-        return expressions
-
-
-def _unit(now: Now, offset: int, name: Grain) -> Reading | None:
-    """La semana pasada, letzte Woche, ce mois."""
-    return relative.unit(now, offset, name)
+        groups = tokenize(text, self.vocabulary, self._known)
+        return read_all(groups, now, self._grammars, self._leads)
 
 
 def _cycle(now: Now, offset: int, cycle: Cycle) -> Reading | None:
@@ -76,16 +60,6 @@ def _cycle(now: Now, offset: int, cycle: Cycle) -> Reading | None:
 def _rolling(now: Now, offset: int, amount: Duration) -> Reading | None:
     """In den letzten drei Tagen, los próximos dos meses."""
     return relative.ahead(now, amount) if offset > 0 else relative.rolling(now, amount)
-
-
-def _few(_: Now, unit: Grain) -> Duration:
-    return Duration(((3, unit),), (1, 2))
-
-
-def _and_a_half(_: Now, count: int, unit: Grain) -> Duration | None:
-    """Un an et demi, anderthalb Jahre; half a year."""
-    half = relative.HALVES.get(unit)
-    return half and Duration((*([(count, unit)] if count else []), half[::-1]))
 
 
 def _few_rolling(now: Now, offset: int, unit: Grain) -> Reading | None:
@@ -115,36 +89,16 @@ def _weekend(now: Now, unit: Grain) -> Reading | None:
     return relative.unit(now, 0, unit) if unit == "weekend" else None
 
 
-def _complete(_: Now, when: Reading) -> dict[str, object]:
-    return {COMPLETE: when}
-
-
-def _weekdays(now: Now, number: int) -> Reading | None:
-    return combine.every(now, cycles.weekday(now, number))
-
-
-def at_hour(_: Now, hour: int) -> dict[str, object] | None:
-    """15 Uhr, à 15 heures."""
-    time = clock.clock(hour)
-    return {"CLOCK": time} if time else None
-
-
-def at_time(_: Now, hour: tuple[int, ...]) -> dict[str, object] | None:
-    """15:30 Uhr."""
-    time = clock.in_figures(*hour)
-    return {"CLOCK": time} if time else None
-
-
 _AMOUNTS: Table = {
-    "NUM UNIT": lambda _, count, unit: Duration(((count, unit),)) if count < 1000 else None,
-    "<few> UNIT": _few,
-    "NUM <few> UNIT": lambda now, _, unit: _few(now, unit),
-    "<fortnight>": lambda _: Duration(((2, "week"),)),
-    "NUM <fortnight>": lambda _, count: Duration(((2 * count, "week"),)),
-    "<half> UNIT": lambda now, unit: _and_a_half(now, 0, unit),
-    "NUM <half> UNIT": lambda now, _, unit: _and_a_half(now, 0, unit),
-    "<one_and_a_half> UNIT": lambda now, unit: _and_a_half(now, 1, unit),
-    "NUM UNIT <and> <half>": _and_a_half,
+    "NUM UNIT": relative.amount,
+    "<few> UNIT": relative.few,
+    "NUM <few> UNIT": lambda now, _, unit: relative.few(now, unit),
+    "<fortnight>": lambda _: Duration.of(2, "week"),
+    "NUM <fortnight>": lambda _, count: Duration.of(2 * count, "week"),
+    "<half> UNIT": lambda now, unit: relative.and_a_half(now, 0, unit),
+    "NUM <half> UNIT": lambda now, _, unit: relative.and_a_half(now, 0, unit),
+    "<one_and_a_half> UNIT": lambda now, unit: relative.and_a_half(now, 1, unit),
+    "NUM UNIT <and> <half>": relative.and_a_half,
 }
 
 _DATES: Table = {
@@ -166,10 +120,10 @@ _DATES: Table = {
     "MONTH_YEAR": combine.month_of_year,
     "SURE_YEAR": cycles.year,
     "REL NUM REL UNIT": lambda now, _this, count, offset, unit: _rolling(
-        now, offset, Duration(((count, unit),))
+        now, offset, Duration.of(count, unit)
     ),
     "NUM REL UNIT": lambda now, count, offset, unit: _rolling(
-        now, offset, Duration(((count, unit),))
+        now, offset, Duration.of(count, unit)
     ),
     "<street> du|de|del|des|la|le? DAY .|de? MONTH": lambda *_: {},
     "ORD UNIT": _ordinal_unit,
@@ -187,7 +141,7 @@ _PHRASES: Table = {
     "<art>? UNIT NUM": _decade,
     "<art>? NUM er|ern UNIT": lambda now, number, unit: _decade(now, unit, number),
     "UNIT de|del|du|des|vom <art>? CYCLE|TIME": _unit_of,
-    "REL UNIT": _unit,
+    "REL UNIT": relative.unit,
     "REL CYCLE": _cycle,
     "REL DURATION": _rolling,
     "REL REL UNITS": lambda now, _this, offset, unit: _few_rolling(now, offset, unit),
@@ -197,7 +151,7 @@ _PHRASES: Table = {
     "EDGE -|de|del|des|du? <art>? CYCLE|TIME": subdivide.third,
     "<every> <art>? CYCLE": combine.every,
     "WEEKDAY": cycles.weekday,
-    "WEEKDAYS": _weekdays,
+    "WEEKDAYS": combine.every_weekday,
     "WEEKDAY ,? <art>? CYCLE|TIME": combine.dated,
     "CYCLE|TIME ,|-? CYCLE|TIME": combine.side_by_side,
     "CYCLE|TIME de|del|du|des|por|vom|von|a|im|am|en|au <art>? CYCLE|TIME": combine.side_by_side,
@@ -206,7 +160,7 @@ _PHRASES: Table = {
 
 
 _NOUNS_FIRST: Table = {
-    "UNIT REL": lambda now, unit, offset: _unit(now, offset, unit),
+    "UNIT REL": lambda now, unit, offset: relative.unit(now, offset, unit),
     "CYCLE REL": lambda now, cycle, offset: _cycle(now, offset, cycle),
 }
 
@@ -216,18 +170,13 @@ def _to_come(now: Now, amount: Duration) -> Reading | None:
     return None if _HOW_MANY.search(now.text) else relative.ago(now, amount, 1)
 
 
-def _since_amount(now: Now, amount: Duration) -> Reading | None:
-    """Seit drei Wochen, depuis deux mois."""
-    return relative.rolling(now, amount)
-
-
 _RANGES: Table = {
     f"<from> <art>? DAY .|er? <to> {_WHEN}": ranges.days_to,
     f"<from>? {_WHEN} <to>|- {_WHEN}": ranges.join,
     f"<between> {_WHEN} <and> {_WHEN}": ranges.join,
     f"<between> <art>? DAY .|er? <and> {_WHEN}": ranges.days_to,
     f"<since> {_WHEN}": ranges.up_to_now,
-    "<since> <ago>? DURATION": _since_amount,
+    "<since> <ago>? DURATION": relative.rolling,
     f"<until> {_WHEN}": ranges.until,
     f"<before> {_WHEN}": ranges.before,
     f"<after> {_WHEN}": ranges.after,
@@ -238,6 +187,6 @@ _RANGES: Table = {
 }
 
 _LEADS: Table = {
-    "<in>|<from> <art>? TIME": _complete,
+    "<in>|<from> <art>? TIME": complete,
     "<art> TIME": lambda _, when: when,
 }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.meanings import combine, cycles, relative
-from recall_retrievers.timeline.western.patterns import Western, at_hour, at_time
+from recall_retrievers.timeline.meanings import clock, combine, cycles, relative
+from recall_retrievers.timeline.western.patterns import Western
 from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
 
 _BEFORE_A_NAME = (
@@ -51,9 +51,9 @@ _KINDS: dict[str, dict[object, str]] = {
         2: "finales fines",
     },
     "HOLIDAY": {
-        (lambda year: cal.day_of(year, 12, 25)): "navidad navidades",
-        (lambda year: cal.day_of(year, 12, 24)): "nochebuena",
-        (lambda year: cal.day_of(year, 12, 31)): "nochevieja", cal.easter: "pascua",
+        cal.yearly(12, 25): "navidad navidades",
+        cal.yearly(12, 24): "nochebuena",
+        cal.yearly(12, 31): "nochevieja", cal.easter: "pascua",
     },
     "HINT": {1: "quincena"},
     "SOFT": {30: "recientemente ultimamente"},
@@ -98,15 +98,15 @@ SPANISH = Western(
             "de|por la <morning>": lambda now: cycles.part_of_day(now, (5, 12)),
             "esta <morning>": lambda now: combine.this(now, cycles.part_of_day(now, (5, 12))),
             "la|una|cada|toda|buenas|las <morning>": lambda _: {},
-            "ano nuevo": cycles.holiday(lambda year: cal.day_of(year, 1, 1)),
+            "ano nuevo": cycles.holiday(cal.yearly(1, 1)),
             "hace poco": relative.soft(30),
             "dentro de": lambda _: {"<will>": None},
             "que viene": lambda _: {"REL": 1},
             "DAY de MONTH de|del ano YEAR": lambda now, day, month, year: cycles.numeric_date(
                 now, (year, month, day)
             ),
-            "a las HOUR": at_hour,
-            "a las HM": at_time,
+            "a las HOUR": clock.hour,
+            "a las HM": clock.figures,
         },
         nouns_first=True,
     )

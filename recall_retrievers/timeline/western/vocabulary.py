@@ -39,30 +39,17 @@ def number_kinds(number: int) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of a language, in small letters and without accents.
+    """The words of a language, in small letters and without accents."""
 
-    Attributes:
-        kinds: Kind, then value, then the words that mean it.
-        roles: Words with no value: what they do in a pattern, such as "from", and the words.
-        common: Small words by which the language is recognised.
-        before_month: Words that make the month after them a month, and not a name.
-        before_weekday: The same for days of the week; None = a small first letter is enough.
-        before_year: The same for years.
-        extra: Patterns that only this language has.
-        nouns_first: Whether "last" can stand behind its noun: la semana pasada.
-        words: Every word, and its names in patterns.
-        telling: Words that give a hint of time.
-    """
-
-    kinds: Mapping[str, Mapping[object, str]]
-    roles: Mapping[str, str]
-    common: frozenset[str]
-    before_month: frozenset[str]
-    before_weekday: frozenset[str] | None
+    kinds: Mapping[str, Mapping[object, str]]  # kind, then value, then the words that mean it
+    roles: Mapping[str, str]  # what words without a value do in a pattern, such as "from"
+    common: frozenset[str]  # small words by which the language is recognised
+    before_month: frozenset[str]  # words after which a month is one, and not a name
+    before_weekday: frozenset[str] | None  # None: a small first letter is enough
     before_year: frozenset[str]
-    extra: Table
-    nouns_first: bool = False
-    words: dict[str, dict[str, object]] = field(default_factory=dict)
+    extra: Table  # patterns that only this language has
+    nouns_first: bool = False  # "last" can stand behind its noun: la semana pasada
+    words: dict[str, dict[str, object]] = field(default_factory=dict)  # and their kinds
     telling: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:

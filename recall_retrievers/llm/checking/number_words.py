@@ -1,4 +1,4 @@
-"""Numbers in words ("twenty-one", "the third", 三十, "a pair"), and the units behind them.
+"""Numbers in words ("twenty-one", "the third", 三十, "a pair"), the units behind them, and dates.
 
 A number with a unit is converted to the smallest unit of its kind: half an hour to 30 minutes.
 """
@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
+from recall_retrievers.timeline.calendar_names import MONTHS, WEEKDAYS
 from recall_retrievers.timeline.chinese.numbers import NUMERALS, numeral_kinds
 
 Found = Iterator[tuple[str, bool]]
@@ -91,24 +92,12 @@ _COUNTED_BY = tuple(_COUNTED.split())
 
 
 def is_number(word: str) -> bool:
-    """Whether a word or a pair of Chinese characters is a number, or a part of one.
-
-    Examples:
-        >>> is_number("15"), is_number("ten"), is_number("五分"), is_number("tea")
-        (True, True, True, False)
-    """
+    """Whether a word or a pair of Chinese characters is a number, or a part of one."""
     return word[0].isdigit() or word in _WORDS or not NUMERALS.isdisjoint(word)
 
 
 def measured(value: Fraction, behind: str, *, needed: bool) -> Found:
-    """A number with the unit that stands behind it, or bare.
-
-    Examples:
-        >>> list(measured(Fraction(2), " weeks", needed=True))
-        [('20160 minute', True)]
-        >>> list(measured(Fraction(2), " to 3 days", needed=True))
-        [('2880 minute', True)]
-    """
+    """A number with the unit that stands behind it, or bare."""
     found = [match["unit"].lower() for each in _BEHIND if (match := each.match(behind))]
     unit = next((UNITS[name] for name in found if name in UNITS), None)
     if unit is None or (unit[0] == "month" and 1900 <= value < 2100):  # 2023年 is no length
@@ -118,14 +107,7 @@ def measured(value: Fraction, behind: str, *, needed: bool) -> Found:
 
 
 def in_words(said: str, behind: str) -> Found:
-    """The value of number words. "One" and "first" say too little to be needed.
-
-    Examples:
-        >>> list(in_words("two hundred and five", " men"))
-        [('205', True)]
-        >>> list(in_words("twenty first", " floor"))
-        [('21', False), ('nth 21', True)]
-    """
+    """The value of number words. "One" and "first" say too little to be needed."""
     words = [word for word in re.split("[ -]+", said.lower()) if word != "and"]
     total = current = 0
     for word in words:
@@ -152,12 +134,7 @@ def meant(word: str, behind: str) -> Found:
 
 
 def in_chinese(numeral: str, behind: str) -> Found:
-    """The value of Chinese numerals; 两三 is two or three.
-
-    Examples:
-        >>> list(in_chinese("十五", "分钟")), list(in_chinese("第二", "次"))
-        ([('15 minute', True)], [('nth 2', True), ('2', False)])
-    """
+    """The value of Chinese numerals; 两三 is two or three."""
     bare = numeral.removeprefix("第")
     kinds = numeral_kinds(bare)
     about = kinds.get("ABOUT")
@@ -170,3 +147,81 @@ def in_chinese(numeral: str, behind: str) -> Found:
                 yield str(value), False
             else:
                 yield from measured(Fraction(value), behind, needed=needed)
+
+
+# --- Days, months, weekdays and times of day ------------------------------------------------------
+
+_MONTHS = {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)}
+_WEEKDAYS = {name[:3].lower(): number for number, name in enumerate(WEEKDAYS, 1)}
+_HAN_WEEKDAYS = {name: number for number, name in enumerate("一二三四五六日", 1)} | {"天": 7}
+_PARTS = re.compile("[/.-]")
+_CLOCK = re.compile(r"(\d+)(?::(\d\d))?\s*([ap])?")
+_MOST_MONTHS = 12
+
+
+def date_names(year: int | None, month: int, day: int | None) -> Found:
+    """The names of a date: its parts, and day and month together."""
+    yield f"month {month}", True
+    if year is not None:
+        yield str(year), True
+    if day is not None:
+        yield f"day {day}", True
+        yield f"date {month}-{day}", True
+
+
+def in_figures(text: str) -> Found:
+    """A date in figures: 2023-03-05, 03/2023, 28.4.2023."""
+    parts = [int(part) for part in _PARTS.split(text)]
+    if len(parts) == 2:
+        (month, year), day = parts, None
+    elif "-" in text:
+        year, month, day = parts
+    else:
+        first, second, year = parts
+        month, day = (second, first) if first > _MOST_MONTHS else (first, second)
+        if first <= _MOST_MONTHS and second <= _MOST_MONTHS and first != second:
+            month = 0  # 03/04/2023 is two days, and nobody knows which
+    if 1 <= month <= _MOST_MONTHS:
+        yield from date_names(year, month, day)
+    else:
+        yield from ((str(part), True) for part in parts)
+
+
+def in_english(month: str, day: str | None = None) -> Found:
+    """A month by its name, with or without its day."""
+    return date_names(None, _MONTHS[month[:3].lower()], int(day) if day else None)
+
+
+def in_han(year: str | None, month: str, day: str | None) -> Found:
+    """A Chinese date: 2023年四月28日."""
+    number = _number(month)
+    if number is not None and 1 <= number <= _MOST_MONTHS:
+        yield from date_names(_number(year), number, _number(day))
+
+
+def weekday(name: str) -> Found:
+    """A day of the week, in English or Chinese."""
+    number = _WEEKDAYS.get(name[:3].lower()) or _HAN_WEEKDAYS[name[-1]]
+    yield f"weekday {number}", True
+
+
+def clock(text: str) -> Found:
+    """A time of day; without "am" or "pm" it is one of two."""
+    found = _CLOCK.match(text.lower())
+    if found is None:
+        return
+    hour, minute, noon = int(found[1]), found[2] or "00", found[3]
+    if noon:
+        hour = hour % 12 + (12 if noon == "p" else 0)
+    sure = bool(noon) or hour > 12 or hour == 0
+    yield f"clock {hour}:{minute}", sure
+    if not sure:
+        yield f"clock {(hour + 12) % 24}:{minute}", False
+    yield f"clock~ {hour % 12}:{minute}", not sure
+
+
+def _number(text: str | None) -> int | None:
+    if text is None or text.isdigit():
+        return None if text is None else int(text)
+    number = numeral_kinds(text).get("NUM")
+    return number if isinstance(number, int) else None

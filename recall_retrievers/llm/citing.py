@@ -1,23 +1,27 @@
-"""A second opinion about checked sentences: a function of yours, or a chat model."""
+"""The sentences that a model writes about memories, checked and given to a second opinion.
+
+A second opinion is a function of the user, or a chat model.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from pydantic import AfterValidator, Field
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import ModelError, ReplyError, described
+from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import Answers, Prompt, Request, Requests, Work
-from recall_retrievers.llm.answers import read_answer
-from recall_retrievers.llm.checking.citation_check import Verified
+from recall_retrievers.llm.checking.citation_check import Verified, notes_on, verify
+from recall_retrievers.llm.cited_text import read_sentences
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
-from recall_retrievers.llm.replies import whole_number
-from recall_retrievers.llm.windows import Window
+from recall_retrievers.llm.model_stage import ShowsMemories
+from recall_retrievers.llm.replies import read_answer, whole_number
+from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
 
 Support = Callable[[str, Sequence[str]], bool]
 """Whether memories say what a sentence says: called with the sentence and their texts."""
@@ -40,46 +44,81 @@ def _function_or_model(check: object) -> object:
 Check = Annotated[object, AfterValidator(_function_or_model), Field(exclude=True, repr=False)]
 """A function as `Support`, or the framework's model; None = no second opinion."""
 
-Opinions = Generator[Requests, Answers, tuple[list[Verified | Exception], str]]
+Checked = Verified | Exception
+"""The outcome of a window."""
 
 
-def second_opinions(
-    check: object,
-    outcomes: Sequence[Verified | Exception],
-    shown: Sequence[Window],
-    to_model: Callable[[Prompt], Prompt],
-) -> Opinions:
+class Cites(ShowsMemories, Protocol):
+    """A stage in which a model writes sentences that cite memories."""
+
+    min_support: float
+    check: object
+
+
+def written(
+    stage: Cites,
+    recall: Recall,
+    asked: Sequence[tuple[Window, Prompt]],
+    name: str,
+    refuses: Callable[[Verified], bool] = lambda _: False,
+) -> Generator[Requests, Answers, tuple[Recall, list[Checked]]]:
+    """Ask for sentences, a list with a name, and check them. The recall says what was odd.
+
+    Some that hold are of no use if their stage ``refuses`` the outcome of their window.
+
+    Raises:
+        ModelError: When the model fails.
+        ReplyError: When no sentence of any window holds.
+    """
+    shown = [window for window, _ in asked]
+    replies = yield [prompt for _, prompt in asked]
+    notes: list[str] = []
+
+    def read(reply: str, window: Window) -> Verified:
+        text = read_sentences(reply, name)
+        verified = verify(text.value, window.memories, stage.min_support, window.first)
+        if (text.value and not verified.citations) or refuses(verified):
+            raise ReplyError(
+                f"{verified.removed} of {len(text.value)} sentences do not rest on what they cite"
+            )
+        notes.extend(text.notes)
+        return verified
+
+    outcomes = read_replies([*zip(shown, replies, strict=True)], read)
+    outcomes, note = yield from _second_opinions(stage, outcomes, shown)
+    errors = failures(outcomes)
+    if len(errors) == len(outcomes):
+        raise errors[0]
+    verified = [each for each in outcomes if isinstance(each, Verified)]
+    recall = some_failed(recall, stage.stage_name, outcomes)
+    notes += [note] if note else []
+    recall = recall.fell_back(stage.stage_name, *dict.fromkeys(notes), *notes_on(verified))
+    return recall, outcomes
+
+
+def _second_opinions(
+    stage: Cites, outcomes: list[Checked], shown: Sequence[Window]
+) -> Generator[Requests, Answers, tuple[list[Checked], str]]:
     """Ask about every sentence that passed, and remove those that are not supported.
 
-    A model that fails, or whose reply cannot be read, removes nothing; the note says so. The error
-    of a function is raised.
-
-    Args:
-        check: The function or the model; None = nobody is asked.
-        outcomes: The outcome of each window.
-        shown: The windows.
-        to_model: Sets how a prompt is sent.
+    A model that fails, or whose reply cannot be read, removes nothing; the note says so. The
+    error of a function is raised.
     """
-    asked = [
-        (place, each)
-        for place, each in enumerate(outcomes)
-        if isinstance(each, Verified) and each.citations
-    ]
-    results = [*outcomes]
-    if check is None or not asked:
-        return results, ""
+    passed = {n: e for n, e in enumerate(outcomes) if isinstance(e, Verified) and e.citations}
+    if stage.check is None or not passed:
+        return outcomes, ""
     requests: list[Request] = [
-        replace(to_model(_prompt(each.citations, shown[place])), llm=check)
-        if _is_model(check)
-        else Work(partial(_by, check, each, shown[place]))
-        for place, each in asked
+        replace(stage.to_model(_prompt(each.citations, shown[place])), llm=stage.check)
+        if _is_model(stage.check)
+        else Work(partial(_by, stage.check, each, shown[place]))
+        for place, each in passed.items()
     ]
-    note = ""
     try:
         answers = yield requests
     except ModelError as error:
-        return results, f"no second opinion: {described(error)}"
-    for (place, each), answer in zip(asked, answers, strict=True):
+        return outcomes, f"no second opinion: {described(error)}"
+    results, note = [*outcomes], ""
+    for (place, each), answer in zip(passed.items(), answers, strict=True):
         try:
             results[place] = _without(each, _refused(answer, len(each.citations)))
         except ReplyError as error:
@@ -97,12 +136,10 @@ def _by(check: object, verified: Verified, window: Window) -> list[int]:
     return [
         number
         for number, each in enumerate(verified.citations, 1)
-        if not check(each.sentence, [body(memory) for memory in _cited(each, window)])
+        if not check(
+            each.sentence, [body(window.memories[n - window.first - 1]) for n in each.numbers]
+        )
     ]
-
-
-def _cited(citation: Citation, window: Window) -> list[Candidate]:
-    return [window.memories[number - window.first - 1] for number in citation.numbers]
 
 
 def _without(verified: Verified, refused: set[int]) -> Verified | ReplyError:

@@ -10,24 +10,22 @@ from collections.abc import Callable
 from datetime import date
 from fractions import Fraction
 
-from recall_retrievers.llm.checking.numbers.dates import (
-    clock,
-    date_names,
-    in_english,
-    in_figures,
-    in_han,
-    weekday,
-)
-from recall_retrievers.llm.checking.numbers.said import (
+from recall_retrievers.llm.checking.number_words import (
     HAN,
     IN_WORDS,
     SCALES,
     UNITS,
     Found,
+    clock,
+    date_names,
     in_chinese,
+    in_english,
+    in_figures,
+    in_han,
     in_words,
     meant,
     measured,
+    weekday,
 )
 
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yuan"}
@@ -66,24 +64,12 @@ _TOKEN = re.compile(
 
 
 def stated_numbers(text: str) -> frozenset[str]:
-    """The numbers that a sentence states. "One" and "first" say too little to count.
-
-    Examples:
-        >>> sorted(stated_numbers("Ten men paid 20.00 in March 2023."))
-        ['10', '20', '2023', 'month 3']
-        >>> sorted(stated_numbers("半个小时，蒸十五分钟")), stated_numbers("one day at first")
-        (['15 minute', '30 minute'], frozenset())
-    """
+    """The numbers that a sentence states. "One" and "first" say too little to count."""
     return frozenset(name for name, needed in _numbers(text) if needed)
 
 
 def known_numbers(text: str, recorded: date | None = None) -> frozenset[str]:
-    """The numbers that a memory supports; "a pair" is two.
-
-    Args:
-        text: The text of the memory.
-        recorded: The day of the memory, which counts as stated.
-    """
+    """The numbers that a memory supports, and those of its day; "a pair" is two."""
     names = {name for name, _ in _numbers(text)}
     if recorded is not None:
         names |= {name for name, _ in date_names(recorded.year, recorded.month, recorded.day)}
@@ -92,14 +78,7 @@ def known_numbers(text: str, recorded: date | None = None) -> frozenset[str]:
 
 
 def unknown_numbers(stated: frozenset[str], known: frozenset[str]) -> frozenset[str]:
-    """The stated numbers that are not among the known ones.
-
-    Examples:
-        >>> unknown_numbers(stated_numbers("2 weeks"), known_numbers("a stay of fourteen days"))
-        frozenset()
-        >>> unknown_numbers(stated_numbers("3 weeks"), known_numbers("3 cats, 2 weeks"))
-        frozenset({'30240 minute'})
-    """
+    """The stated numbers that are not among the known ones."""
     return frozenset(name for name in stated - known if not _is_known(name, known))
 
 

@@ -1,8 +1,10 @@
-"""Dates and hours written in digits, which look the same in every language."""
+"""What lexers share: dates in digits, and the words of a language that writes no spaces."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 
 NUMERIC = r"""
     (?P<date>
@@ -25,10 +27,6 @@ def numeric_kinds(kind: str, text: str) -> dict[str, object]:
     """The kinds of a token that `NUMERIC` matched; empty for money and overlong numbers.
 
     A time of day that begins with a zero has seconds, as 06:00 is never six in the evening.
-
-    Examples:
-        >>> numeric_kinds("hm", "6:00"), numeric_kinds("hm", "06:00")
-        ({'HM': (6, 0)}, {'HM': (6, 0, 0)})
     """
     if kind == "money" or len(text) > 10:
         return {}
@@ -39,3 +37,28 @@ def numeric_kinds(kind: str, text: str) -> dict[str, object]:
         numbers = (*numbers, 0)[:3]
     dotted = kind == "date" and "." in text and numbers[0] <= 31
     return {kind.upper(): (*numbers, 1) if dotted else numbers}
+
+
+Kinds = dict[str, object]
+
+
+class Lexicon:
+    """Known words, and the words of patterns, which stand for themselves."""
+
+    def __init__(self, words: Mapping[str, Kinds], patterns: Iterable[str]) -> None:
+        self.words = {word: dict(kinds) for word, kinds in words.items()}
+        for word in patterns:
+            if not word.isupper():
+                self.words.setdefault(word, {})[word] = None
+        lengths: dict[str, set[int]] = defaultdict(set)
+        for word in self.words:
+            lengths[word[0]].add(len(word))
+        self._lengths = {first: sorted(group, reverse=True) for first, group in lengths.items()}
+
+    def words_at(self, text: str, at: int) -> Iterator[tuple[str, Kinds]]:
+        """The known words that begin at a place, the longest first."""
+        for length in self._lengths.get(text[at], ()):
+            word = text[at : at + length]
+            kinds = self.words.get(word)
+            if kinds is not None and len(word) == length:
+                yield word, kinds
