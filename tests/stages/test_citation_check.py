@@ -41,7 +41,7 @@ REFUSED = {
     "another unit": ("A stay of two months.", "A stay of two weeks."),
     "morning for evening": ("The train leaves at 5 am.", "The train leaves at 5 pm."),
     "another month": ("She came in April 2023.", "She came in 03/2023."),
-    "a month of two": ("She came in March 2023.", "She came on 03/04/2023."),
+    "a month of two": ("She came in April 2023.", "She came on 04/03/2023."),
     "another Chinese numeral": ("她养了三只猫。", "我养了两只猫。"),
     "another name": ("Bob likes green tea.", "Ann likes green tea."),
     "another title": ('Ann read "The Plague" at home.', 'Ann read "The Stranger" at home.'),
