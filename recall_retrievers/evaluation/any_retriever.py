@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from typing import Any
+from typing import Any, Protocol
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.flat_metadata import from_flat
@@ -18,8 +18,22 @@ from recall_retrievers.store.chroma.framework_objects import is_document
 Search = Callable[[Question], Iterable[Any]]
 
 
+class Invoked(Protocol):
+    """A retriever or a chain of LangChain."""
+
+    def invoke(self, question: str, /) -> Iterable[object]:
+        """The documents that answer a question."""
+
+
+class Retrieving(Protocol):
+    """A retriever of LlamaIndex."""
+
+    def retrieve(self, question: str, /) -> Iterable[object]:
+        """The nodes that answer a question."""
+
+
 def evaluate(
-    retriever: object,
+    retriever: Invoked | Retrieving | Callable[[Question], Iterable[object]],
     questions: Iterable[Question | Mapping[str, object]],
     *,
     progress: bool = False,

@@ -12,6 +12,7 @@ from langchain_recall import (
     RecallRetriever,
     RecallStore,
     RecallVectorStore,
+    evaluate,
     personal_memory_retriever,
 )
 from llamaindex_recall import RecallRetriever as IndexRetriever
@@ -36,6 +37,8 @@ retriever.invoke("Who likes tea?", user_id="ann")  # wrong: stands in scope
 retriever.invoke("Who likes tea?", time_stamp="2024-03-08")  # wrong: a typo
 retriever.invoke("Who likes tea?", method="words")  # wrong: none of the methods
 IndexRetriever(store=store).retrieve("Who likes tea?", kk=1)  # wrong: a name that is not there
+
+evaluate(store, [Question(question="Who?", relevant=["m1"])])  # wrong: a store asks nobody
 
 Memory(content="Tea.", created_at=["2024-03-08"])  # wrong: a list
 Memory(content="Tea.", user_id="ann")  # wrong: stands in scope
