@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Never, Unpack, get_args
+from typing import TYPE_CHECKING, Final, Never, Unpack, get_args
 
 import numpy as np
 
@@ -70,10 +70,10 @@ class Store:
         event_times: bool,
         require_scope: tuple[ScopeName, ...],
     ) -> None:
-        self.name = opened.name
-        self.embedding_model = opened.embedding.model_name
-        self.embeds_words = opened.embedding.embeds_words
-        self.clock = clock
+        self.name: Final = opened.name
+        self.embedding_model: Final = opened.embedding.model_name
+        self.embeds_words: Final = opened.embedding.embeds_words
+        self.clock: Final = clock
         self.require_scope = require_scope
         self._opened = opened
         self._event_times = event_times
