@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -82,6 +82,21 @@ class Expression:
     readings: Sequence[Bounds]
 
 
+Days = tuple[date | None, date | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A memory that tells of a time: its first and last day, and whether it is still to come."""
+
+    text: str
+    recorded_at: datetime
+    days: Days
+    ahead: bool
+    language: str
+    half: str
+
+
 @dataclass(frozen=True, slots=True)
 class GateCase:
     """A conversation, and whether it needs memories.
@@ -146,6 +161,15 @@ def read_expressions(file: Path) -> list[Expression]:
     return _read(file, _expression)
 
 
+def read_remembered(file: Path) -> list[Remembered]:
+    """Read a file of memories that tell of a time.
+
+    Raises:
+        DataError: When the file is missing, or a line is not as it should be.
+    """
+    return _read(file, _of_a_time)
+
+
 def read_gate_cases(file: Path) -> list[GateCase]:
     """Read a file of prompts labelled with whether they need memories.
 
@@ -206,6 +230,12 @@ def _expression(row: Row) -> Expression:
     pairs = [(row["start"], row["end"]), *row["alternatives"]] if named else []  # type: ignore[misc]  # a list, or the line is refused
     readings = [Bounds(*(bound and _moment(bound) for bound in pair)) for pair in pairs]
     return Expression(str(row["set"]), str(row["text"]), _moment(row["reference"]), readings)
+
+
+def _of_a_time(row: Row) -> Remembered:
+    days = (date.fromisoformat(str(row["first_day"])), date.fromisoformat(str(row["last_day"])))
+    told = (str(row["text"]), _moment(row["recorded_at"]))
+    return Remembered(*told, days, bool(row["ahead"]), str(row["language"]), str(row["half"]))
 
 
 def _gate_case(row: Row) -> GateCase:

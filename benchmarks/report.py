@@ -73,6 +73,15 @@ def print_expressions(result: Mapping[str, Any]) -> None:
     console.print(f"{result['ms_median']:.3f} ms a text (median)")
 
 
+def print_remembered(result: Mapping[str, Any]) -> None:
+    """The shares of each half, and of its languages."""
+    table = Table("set", "n", "direction", "range", title="times of memories")
+    for name, figures in result.items():
+        shares = (_figure(figures[each]) for each in ("direction", "range"))
+        table.add_row(name, str(figures["n"]), *shares)
+    _console().print(table)
+
+
 def print_gate(result: Mapping[str, Any], most_misses: int) -> None:
     """Ours, the original and each language; then the prompts that were judged wrongly."""
     names = ("precision", "recall", "false_positive_rate")

@@ -1,7 +1,7 @@
 """Time understanding alone: texts, and the ranges of time that they name.
 
     python -m benchmarks.time_expressions --data FILE... [--language auto|en|zh|...] [--worst]
-        [--json OUT]
+        [--memories FILE] [--json OUT]
 
 The project's own sets, in six languages, are `tests/timeline/forms/*.jsonl`.
 
@@ -16,6 +16,11 @@ midnight ends the day before); an open end equals only an open end. Shares of a 
 
 A share is null where a set has no such text. A text with "two weeks ago" names, besides its gold
 range, the day two weeks back and the calendar week that holds it; months and years likewise.
+
+With ``--memories`` also whether the times of memories are read in the right direction, of a file
+such as `data/memory_times.jsonl`, by half and by language: ``direction`` is the share of memories
+of which every time found is rightly past or to come, ``range`` of which one time is found, the one
+told.
 
 With ``--worst`` also the slowest of texts made to be slow, each 10,000 characters long and timed as
 the best of five (``ms_worst``, and which it was): a fragment repeated without end ("in May in May",
@@ -32,17 +37,24 @@ import statistics
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from benchmarks.ago import ago_days
-from benchmarks.datasets import Bounds, DataError, Expression, read_expressions
+from benchmarks.datasets import (
+    Bounds,
+    DataError,
+    Days,
+    Expression,
+    Remembered,
+    read_expressions,
+    read_remembered,
+)
 from benchmarks.output import json_file, write_json
-from benchmarks.report import print_expressions
+from benchmarks.report import print_expressions, print_remembered
 from recall_retrievers.timeline import TimeRange, extract_time
+from recall_retrievers.timeline.event_times import event_times
 from recall_retrievers.timeline.extract_time import LANGUAGES
-
-Days = tuple[date | None, date | None]
 
 _INSTANT = timedelta(microseconds=1)
 _LONG = 10_000
@@ -78,6 +90,25 @@ def measure(cases: Sequence[Expression], language: str = "auto") -> dict[str, ob
     return {
         "by_set": {name: _shares(outcomes) for name, outcomes in by_set.items()},
         "ms_median": round(statistics.median(milliseconds[1:]), 4),
+    }
+
+
+def measure_memories(cases: Sequence[Remembered]) -> dict[str, dict[str, float | None]]:
+    """Read the times of memories as a store does, and count by half and by language."""
+    outcomes = defaultdict(list)
+    for case in cases:
+        found = event_times(case.text, case.recorded_at)
+        ahead = [each.start is not None and each.start > case.recorded_at for each in found]
+        right = ({*ahead} == {case.ahead}, [_days(each) for each in found] == [case.days])
+        for name in (case.half, f"{case.half}, {case.language}"):
+            outcomes[name].append(right)
+    return {
+        name: {
+            "n": len(rights),
+            "direction": _share(direction for direction, _ in rights),
+            "range": _share(days for _, days in rights),
+        }
+        for name, rights in sorted(outcomes.items())
     }
 
 
@@ -149,14 +180,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, nargs="+", required=True)
     parser.add_argument("--language", choices=("auto", *LANGUAGES), default="auto")
     parser.add_argument("--worst", action="store_true")
+    parser.add_argument("--memories", type=Path)
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
     try:
         cases = [case for file in given.data for case in read_expressions(file)]
+        memories = read_remembered(given.memories) if given.memories else []
     except DataError as error:
         parser.error(str(error))
     result = measure(cases, given.language)
     print_expressions(result)
+    if memories:
+        result["memories"] = measure_memories(memories)
+        print_remembered(result["memories"])
     if given.worst:
         result["ms_worst"], result["worst_text"] = worst(given.language)
         print(f"{result['ms_worst']:.3f} ms a text (worst: {result['worst_text']!r} ...)")

@@ -86,7 +86,8 @@ class Dated:
     def matches(self, time_range: TimeRange) -> TimeMatch | None:
         """Which time of the memory lies in a range: the recorded time, the event time, or none.
 
-        An event that is much longer than the range does not count. A day finds an event of "last
+        An event of days, weeks or months is compared by date, whatever the zones. An event that is
+        much longer than the range does not count. A day finds an event of "last
         week". It does not find an event of "in 2019"; the year or its summer does.
         """
         if self.created_at is not None and time_range.contains(self.created_at):
@@ -207,6 +208,9 @@ class Memory(Dated, Settings):
 
 
 def _event_matches(event: TimeRange, time_range: TimeRange) -> bool:
+    # "8 June" is 8 June in every zone.
+    if event.whole_days and event.time_zone is not time_range.time_zone:
+        event, time_range = event.on_the_wall(), time_range.on_the_wall()
     if not time_range.overlaps(event):
         return False
     if event.start is None or event.end is None:  # whoever set it knows that it goes on

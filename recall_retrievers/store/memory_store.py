@@ -20,7 +20,7 @@ from recall_retrievers.core.requests import Listing, Search
 from recall_retrievers.core.scope import Scope, ScopeName
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.world import MemoryStore
-from recall_retrievers.store.chroma.fields import bounds_of
+from recall_retrievers.store.chroma.fields import event_bounds
 from recall_retrievers.store.chroma.rows import filled_in, id_is_taken
 from recall_retrievers.store.conditions import place_of
 from recall_retrievers.store.recall_store import RecallStore
@@ -149,6 +149,6 @@ def _found(store: Store, listing: Listing) -> Iterator[Iterator[Memory]]:
 
 def _with_events(time_range: TimeRange, wanted: Filter | None) -> Filter:
     """The condition that a row names a time in a range, or one around it."""
-    first, last = bounds_of(time_range)
+    first, last = event_bounds(time_range)
     during: Filter = {"event_start": {"$lte": last}, "event_end": {"$gte": first}}
     return during if wanted is None else {"$and": [wanted, during]}

@@ -119,7 +119,8 @@ class RecallStore(Store):
             are listed: those that have expired by then are left out.
         event_times: Whether to read the times that a text names when it is stored. "Two weeks ago",
             recorded on 20 March, is then found by "in early March". They are read in the time zone
-            of ``created_at``. A memory with ``events`` of its own keeps them.
+            of ``created_at``; a day is compared by its date. A memory with ``events`` of its own
+            keeps them.
         require_scope: The fields that every scope must name, such as ``("user_id",)``: in every
             search, in every memory that is added, and in every `get`, `delete` and `memories`. A
             call without them raises `ScopeError`.

@@ -7,64 +7,88 @@ of recording, so that a question about early March matches it at any later time.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from recall_retrievers.timeline import TimeRange, extract_time
-from recall_retrievers.timeline.engine.calendar_math import shift
-from recall_retrievers.timeline.time_range import Grain
+from recall_retrievers.timeline.direction import direction
+from recall_retrievers.timeline.engine.calendar_math import unit_ends
+from recall_retrievers.timeline.extract_time import extract_ahead, language_of
 
 _MOST = 16  # a pasted calendar names hundreds of days, and is about no one of them
 _DAY = timedelta(days=1)
-_ROUNDS: tuple[Grain, ...] = ("week", "month", "year")
 
 
 def event_times(text: str, recorded_at: datetime) -> tuple[TimeRange, ...]:
     """Read the times of the events in a memory, past and to come.
 
-    Words without two ends ("until Friday", "recently", "on Mondays") name no event. "Today" is left
-    out too: the recorded time says it already. A question looks back, but a memory may look ahead:
-    "on 12 May" or "Friday" counts for the coming day too, where that is nearer than the past one.
-    There are sixteen ranges at most, and none of them twice.
+    "On 12 May" has one direction, that of its clause: ahead in "The course starts on 12 May" and
+    back in "It started on 12 May". Where the clause has none, the nearer day counts.
+
+    Vague and recurring words ("recently", "on Mondays") name no event. "Until Friday" names that
+    Friday in a text that looks ahead, and else nothing. "Today" is left out: the recorded time says
+    it already. There are sixteen ranges at most, and none of them twice.
+
+    Examples:
+        >>> from datetime import UTC
+        >>> recorded_at = datetime(2026, 3, 9, tzinfo=UTC)
+        >>> [each.describe() for each in event_times("We booked Rome for 5 June.", recorded_at)]
+        ['2026-06-05 (Friday)']
     """
     ranges: dict[tuple[datetime, datetime], TimeRange] = {}
-    for named in extract_time(text, recorded_at):
-        for start, end, grain in _events(named, recorded_at):
-            ranges.setdefault((start, end), TimeRange(start, end, grain, named.text))
+    for named in _directed(text, recorded_at):
+        start, end = named.start, named.end
+        if start is None or end is None or named.soft or named.recurrence is not None:
+            continue
+        if not (named.contains(recorded_at) and end - start <= _DAY):
+            ranges.setdefault((start, end), TimeRange(start, end, named.grain, named.text))
             if len(ranges) == _MOST:
-                return tuple(ranges.values())
+                break
     return tuple(ranges.values())
 
 
-def _events(named: TimeRange, recorded_at: datetime) -> Iterator[tuple[datetime, datetime, Grain]]:
-    for time in (named, _to_come(named, recorded_at)):
-        if (
-            time is not None
-            and time.start is not None
-            and time.end is not None
-            and not time.soft
-            and time.recurrence is None
-            and not (time.contains(recorded_at) and time.end - time.start <= _DAY)
-        ):
-            yield time.start, time.end, time.grain
+def _directed(text: str, recorded_at: datetime) -> Iterator[TimeRange]:
+    """The times of a text, each read in the direction of its clause."""
+    past = extract_time(text, recorded_at)
+    if not past:
+        return
+    language = language_of(text)
+    to_come = {named.span: named for named in extract_ahead(text, recorded_at)}
+    for named in past:
+        coming = to_come.get(named.span, named)
+        several = named.grain == "day" and _length(named) > _DAY
+        where = direction(text, named.span or (0, 0), language, several_days=several)
+        if where == "ahead":
+            yield _closed(coming)
+        else:
+            yield named if where == "back" or _is_nearer(named, coming, recorded_at) else coming
 
 
-def _to_come(named: TimeRange, recorded_at: datetime) -> TimeRange | None:
-    """The next occurrence of the words, where it is nearer than the last one.
+def _is_nearer(named: TimeRange, coming: TimeRange, recorded_at: datetime) -> bool:
+    """Whether the past reading is as near as the coming one; an open one stays as it is."""
+    if not named.start or not named.end or not coming.start or not coming.end:
+        return True
+    return recorded_at - named.start <= coming.start - recorded_at
 
-    "Friday" names a place in the calendar: read on the next Friday, it is that day. "Last Friday"
-    and "12 May 2023" have no next occurrence.
-    """
-    start = named.start
-    if start is None or named.end is None or named.end > recorded_at:
-        return None
-    for unit in _ROUNDS:
-        try:
-            coming = shift(start, unit, 1)
-            nearer = timedelta(0) < coming - recorded_at < recorded_at - start
-        except (ValueError, OverflowError):  # at the very edge of the calendar
-            return None
-        if nearer:
-            again = extract_time(named.text, coming)
-            if again and again[0].start == coming:
-                return again[0]
-    return None
+
+def _closed(named: TimeRange) -> TimeRange:
+    """The day of "until Friday" or the month of "from June on", for a plan."""
+    try:
+        if named.start is None and named.end is not None:
+            ends = [named.end, *(each.end for each in named.alternatives if each.end)]
+            return _unit(named, min(ends))
+        if named.end is None and named.start is not None:
+            return _unit(named, named.start)
+    except (ValueError, OverflowError):  # at the very edge of the calendar
+        pass
+    return named
+
+
+def _unit(named: TimeRange, moment: datetime) -> TimeRange:
+    start, end = unit_ends(named.grain, moment.replace(tzinfo=None))
+    zone = moment.tzinfo
+    return replace(named, start=start.replace(tzinfo=zone), end=end.replace(tzinfo=zone))
+
+
+def _length(named: TimeRange) -> timedelta:
+    return named.end - named.start if named.start and named.end else timedelta(0)

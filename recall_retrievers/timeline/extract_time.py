@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import partial
 from typing import Literal
 
 from recall_retrievers.timeline.chinese import patterns as chinese
@@ -15,6 +16,7 @@ from recall_retrievers.timeline.english import patterns as english
 from recall_retrievers.timeline.english.words import FOLLOWERS, WORDS
 from recall_retrievers.timeline.japanese import patterns as japanese
 from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
+from recall_retrievers.timeline.tense import asks_ahead
 from recall_retrievers.timeline.time_range import TimeRange
 from recall_retrievers.timeline.western.french import FRENCH
 from recall_retrievers.timeline.western.german import GERMAN
@@ -61,9 +63,9 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
 ) -> list[TimeRange]:
     """Find the times that a question names: "what did we plan last Tuesday?".
 
-    A question about memories looks back: "in March" is the latest March that has begun, and only
-    words such as "tomorrow" or "next week" look ahead. "between May and July" is one range, "in
-    June and in August" are two.
+    A question about memories looks back: "in March" is the latest March that has begun. Words such
+    as "tomorrow" and questions such as "what is planned for March?" look ahead. "between May and
+    July" is one range, "in June and in August" are two.
 
     Args:
         text: The question, in any length; it is never an error.
@@ -107,15 +109,26 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
     moment = parse_time(reference_time, timezone, name="reference_time")
     if timezone is not None:
         moment = moment.astimezone(resolve_timezone(timezone))
-    zone = moment.tzinfo or UTC
     now = Now(
         moment.replace(tzinfo=None),
         week_start=0 if week_start == "monday" else 6,
         day_first=day_first,
         southern=hemisphere == "south",
         text=text,
-        elapsed=lambda by: _elapsed(moment, by),
+        ahead=asks_ahead(text),
+        elapsed=partial(_elapsed, moment),
     )
+    return _ranges(text, now, moment.tzinfo or UTC, language)
+
+
+def extract_ahead(text: str, moment: datetime) -> list[TimeRange]:
+    """The same for a text that looks ahead: "Friday" is the coming one."""
+    clock = partial(_elapsed, moment)
+    now = Now(moment.replace(tzinfo=None), text=text, ahead=True, elapsed=clock)
+    return _ranges(text, now, moment.tzinfo or UTC, "auto")
+
+
+def _ranges(text: str, now: Now, zone: tzinfo, language: str) -> list[TimeRange]:
     ranges = [
         one
         for reading, start, end in _read(text, now, language)[:_MOST_RANGES]
@@ -125,6 +138,13 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
     return sorted(ranges, key=lambda one: one.soft)
 
 
+def language_of(text: str) -> str:
+    """The code of the language that a text is read in; of two scripts, that of the East."""
+    if _HAN_OR_KANA.search(text):
+        return "ja" if _is_japanese(text) else "zh"
+    return _code_of(text)
+
+
 def _read(text: str, now: Now, language: str) -> list[Expression]:
     if language != "auto":
         return LANGUAGES[language](text, _with_habits(now, language))
@@ -132,7 +152,7 @@ def _read(text: str, now: Now, language: str) -> list[Expression]:
         spoken = _code_of(text)
         expressions = LANGUAGES[spoken](text, _with_habits(now, spoken))
         return expressions if expressions or spoken == "en" else english.read(text, now)
-    expressions = LANGUAGES["ja" if _is_japanese(text) else "zh"](text, now)
+    expressions = LANGUAGES[language_of(text)](text, now)
     if _LATIN_WORD.search(text):
         taken = [(start, end) for _, start, end in expressions]
         expressions += [

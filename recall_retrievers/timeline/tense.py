@@ -15,13 +15,34 @@ _BACK = re.compile(
     "|['’]ve\\b",
     re.IGNORECASE,
 )
+# Questions about what is to come, and no others: "What did we plan in June?" looks back.
+_ASKING = re.compile(
+    r"\b(?:is|are|what['’]s) (?:\w+ ){0,3}?(?:planned|scheduled|booked|due|coming up)\b"
+    r"|^(?:do (?:i|we) have|have (?:i|we) got|what do (?:i|we) have) (?:(?:any )?(?:plans|meetings"
+    r"|appointments) |anything )?(?:on|for|planned|scheduled|coming)\b"
+    r"|\b(?:ist|sind) .*\b(?:geplant|gebucht|fällig)\b|^habe?n? (?:ich|wir) .*\b(?:etwas|was) vor\b"
+    r"|\best(?:á|án) (?:previst|planead|reservad)[oa]s?\b|^¿?qué (?:tengo|hay|tenemos)\b"
+    r"|\b(?:est|sont) (?:prévu|réservé|programmé)e?s?\b"
+    r"|有(?:什么|哪些)?安排|の予定",
+    re.IGNORECASE,
+)
 
 
 def looks_ahead(question: str) -> bool:
     """Whether a question may be about what is still to come."""
-    return _AHEAD.search(question) is not None
+    return _AHEAD.search(question) is not None or asks_ahead(question)
 
 
 def looks_back(text: str) -> bool:
     """Whether an English text is about the past, and about nothing still to come."""
     return _BACK.search(text) is not None and not looks_ahead(text)
+
+
+def asks_ahead(question: str) -> bool:
+    """Whether a question is about what is still to come: "Friday" is then the coming one.
+
+    Examples:
+        >>> asks_ahead("What is planned for Friday?"), asks_ahead("What did we plan on Friday?")
+        (True, False)
+    """
+    return _ASKING.search(question) is not None

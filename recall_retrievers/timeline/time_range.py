@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Literal
 
 from recall_retrievers.timeline.calendar_names import weekday_name
@@ -115,6 +115,22 @@ class TimeRange:
     def overlaps(self, other: TimeRange) -> bool:
         """Whether the two ranges share a moment; recurrences are not compared."""
         return _low(self) < _high(other) and _low(other) < _high(self)
+
+    @property
+    def whole_days(self) -> bool:
+        """Whether it begins and ends at midnight, and is no time of the clock."""
+        bounds = (self.start, self.end)
+        return self.grain not in FINER_THAN_DAY and all(
+            bound is None or bound.time() == time.min for bound in bounds
+        )
+
+    def on_the_wall(self) -> TimeRange:
+        """The same dates and hours without their zone, as UTC: 8 June is 8 June everywhere."""
+        start, end = (bound and bound.replace(tzinfo=UTC) for bound in (self.start, self.end))
+        if start and end and not start < end:  # within the hour that a clock change repeats
+            return self
+        recurrence = self.recurrence and replace(self.recurrence, timezone=UTC)
+        return TimeRange(start, end, self.grain, recurrence=recurrence, soft=self.soft)
 
     def describe(self) -> str:
         """The range in words for a person, in its own time zone.

@@ -59,6 +59,7 @@ _WORDS = {
         旅游, 生日, 比赛, 军训, 实习, 留学, 当兵, 创业, 过年"""),
 }
 """The words in capitals in the patterns below, and what each stands for."""
+PAST = _WORDS["PAST"]
 
 _ENGLISH = (
     # "when I was in college", "before we moved", "the summer we went to Italy"

@@ -147,6 +147,21 @@ def test_time_expressions_are_counted_by_set(jsonl, measured):
     }
 
 
+def test_the_times_of_memories_are_counted_by_half(jsonl, measured):
+    known = {"recorded_at": "2026-03-09T10:00:00", "first_day": "2026-06-05", "ahead": True}
+    known |= {"last_day": "2026-06-05", "half": "held back"}
+    rows = [
+        {**known, "text": "We booked Rome for 5 June.", "language": "en"},
+        {**known, "text": "Am 5. Juni waren wir in Rom.", "language": "de"},
+    ]
+    row = {"set": "en", "text": "hello", "lang": "en", "reference": known["recorded_at"]}
+    row |= {"start": None, "end": None, "alternatives": []}
+    files = jsonl("expressions.jsonl", row), "--memories", jsonl("memories.jsonl", *rows)
+    shares = measured(time_expressions.main, "--data", *files)["memories"]
+    assert shares["held back"] == {"n": 2, "direction": 0.5, "range": 0.5}
+    assert shares["held back, en"] == {"n": 1, "direction": 1.0, "range": 1.0}
+
+
 def test_an_open_end_is_a_time_that_is_named(jsonl):
     row = {"set": "en", "text": "before 2024-03-05", "reference": "2024-03-13T12:00:00"}
     row |= {"start": None, "end": "2024-03-05", "alternatives": []}

@@ -48,6 +48,18 @@ def test_it_is_found_by_the_time_it_tells_of(store: RecallStore) -> None:
     assert set(found("today")) == {"anna", "ben"}
 
 
+@pytest.mark.parametrize("asker", ["Pacific/Kiritimati", "Europe/Berlin", "Etc/GMT+12"])
+def test_a_told_day_is_found_from_any_zone_and_its_neighbours_are_not(
+    store: RecallStore, asker: str
+) -> None:
+    store.add(
+        {"id": f"{day}", "content": f"We meet on {day} June 2026.", "created_at": RECORDED}
+        for day in (7, 8, 9)
+    )
+    asked = tuple(extract_time("8 June 2026", RECORDED, timezone=asker))
+    assert ids(store.find([Search("meet", limit=9, within=asked)])[0]) == ["8"]
+
+
 @pytest.mark.parametrize("as_memory", [False, True])
 @pytest.mark.parametrize(("own", "kept"), [([OWN], ["2020-01-01 (Wednesday)"]), ([], [])])
 def test_a_memory_that_says_what_its_events_are_keeps_them(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Self, TypeVar, cas
 from typing_extensions import TypeIs
 
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.fields import Fields, TimeUnit, outer_bounds
+from recall_retrievers.store.chroma.fields import Fields, TimeUnit, event_bounds, outer_bounds
 from recall_retrievers.store.chroma.where import DOCUMENT, Where, filter_where
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.parse_time import EPOCH_MILLISECONDS_FROM
@@ -108,7 +108,8 @@ class Dialect(Generic[Filter]):
         arms: list[Filter | None] = []
         for each in search.within:
             arms.append(self.between(key, *_bounds(each, times)))
-            low, high = _bounds(each, "milliseconds")
+            first, last = event_bounds(each)
+            low, high = first if each.start else None, last if each.end else None
             events = [self._bound("event_end", "gte", low), self._bound("event_start", "lte", high)]
             arms.append(self._one("and", events))
             if self.knows_missing:

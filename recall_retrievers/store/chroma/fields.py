@@ -122,6 +122,7 @@ EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _DAY = 86_400_000  # in milliseconds
+_ZONES = 26 * 3_600_000  # from UTC-12 to UTC+14
 
 
 def to_milliseconds(moment: datetime) -> int:
@@ -139,6 +140,12 @@ def bounds_of(time_range: TimeRange) -> tuple[int, int]:
     first = EARLIEST if time_range.start is None else to_milliseconds(time_range.start)
     last = LATEST if time_range.end is None else up_to_milliseconds(time_range.end) - 1
     return first, last
+
+
+def event_bounds(time_range: TimeRange) -> tuple[int, int]:
+    """The same for the events of rows: a day may be that of any zone, up to 26 hours away."""
+    first, last = bounds_of(time_range)
+    return _in_calendar(first - _ZONES), _in_calendar(last + _ZONES)
 
 
 def outer_bounds(time_range: TimeRange, unit: int) -> tuple[int | None, int | None]:

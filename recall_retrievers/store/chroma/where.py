@@ -27,6 +27,7 @@ from recall_retrievers.store.chroma.fields import (
     TimeUnit,
     bounds_of,
     day_of,
+    event_bounds,
     month_of,
     outer_bounds,
     row_key,
@@ -315,8 +316,10 @@ def _recorded(time_range: TimeRange) -> Where | None:
 
 
 def _happened(time_range: TimeRange) -> Where | None:
-    first, last = outer_bounds(time_range, 1)
-    return all_of([_bound("event_start", "$lt", last), _bound("event_end", "$gt", first)])
+    first, last = event_bounds(time_range)
+    low = None if time_range.start is None else first
+    high = None if time_range.end is None else last
+    return all_of([_bound("event_start", "$lte", high), _bound("event_end", "$gt", low)])
 
 
 def _bound(key: str, operator: str, bound: int | None) -> Where | None:

@@ -18,7 +18,12 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.store.chroma.fields import bounds_of, event_hull, to_milliseconds
+from recall_retrievers.store.chroma.fields import (
+    bounds_of,
+    event_bounds,
+    event_hull,
+    to_milliseconds,
+)
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.text.words import PROFILE
 from recall_retrievers.timeline import TimeRange
@@ -191,6 +196,7 @@ class Columns:
         first, last = bounds_of(time_range)
         created = self["created"]
         recorded = (first <= created) & (created <= last)
+        first, last = event_bounds(time_range)
         touching: NDArray[np.bool_] = recorded | (
             (self["event_start"] <= last) & (first <= self["event_end"])
         )

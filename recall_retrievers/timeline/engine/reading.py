@@ -33,6 +33,7 @@ class Now:
     day_first: bool | None = None  # whether 5/7 is in July; None takes the habit of the language
     southern: bool = False  # summer is in January
     text: str = ""  # its tense decides where a date can be past or still to come
+    ahead: bool = False  # "Friday" is the coming one
     elapsed: Callable[[timedelta], datetime] | None = None  # it knows about clock changes
     today: datetime = field(init=False)
 
@@ -131,7 +132,13 @@ class Cycle:
         return self.at(start_of(self.unit, now.moment, now.week_start))
 
     def latest(self, now: Now) -> Reading | None:
-        """The latest occurrence that has begun; while it goes on, the one before it as well."""
+        """The latest occurrence that has begun; while it goes on, the one before it as well.
+
+        Where the text looks ahead, it is the first one that is not over.
+        """
+        if now.ahead:
+            occurrences = self._search(now, now.moment, range(-1, _FAR_ENOUGH))
+            return next((one for one in occurrences if _end(one) > now.moment), None)
         for one in self._backwards(now, now.moment):
             if _start(one) <= now.moment:
                 if one.end is not None and one.end > now.moment and one.grain != "day":

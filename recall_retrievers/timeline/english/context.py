@@ -25,6 +25,7 @@ from recall_retrievers.timeline.english.words import Kinds
 
 _NO_TIME: Kinds = {STRANGE: None}
 _BEFORE_NEW_YEAR = frozenset({"at", "over", "and", "around", "since", "before", "after", "until"})
+_PLANNED = words.word_set("planned booked scheduled reserved due set fixed")
 _SHARES = frozenset({"half", "whole", "all", "most", "rest", "remainder", "much"})
 _TO = frozenset({"to", "through", "thru", "until", "till"})
 _OVER = frozenset({"in", "over", "within", "during", "throughout", "for"})
@@ -82,7 +83,8 @@ def _names_time(here: Place) -> bool:
 def _stands_after_a_preposition(here: Place) -> bool:
     if here.token.text in words.VERBAL and here.before[:1] == ["this"]:
         return here.goes_no_further() and not is_one_of(here.next, words.AFTER_MODAL)
-    return here.follows(words.TIME_PREPOSITIONS)
+    planned = here.before[:1] == ["for"] and here.before[1:2] and here.before[1] in _PLANNED
+    return here.follows(words.TIME_PREPOSITIONS) or bool(planned)
 
 
 def _leads_on(here: Place) -> bool:

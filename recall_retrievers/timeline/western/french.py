@@ -80,7 +80,7 @@ FRENCH = Western(
             as avons avez ont etais etait etions mon ma mes ce cette ces dit fait y"""
         ),
         before_month=words_of(
-            """en depuis jusqu entre et au mois de du debut fin mi milieu avant apres a chaque ce
+            """en depuis jusqu entre et au mois de d du debut fin mi milieu avant apres a chaque ce
             pendant - cet"""
         ),
         before_weekday=None,
@@ -102,6 +102,7 @@ FRENCH = Western(
             "au cours de|des|du": lambda _: {"<in>": None},
             "REL UNIT - ci": relative.unit,
             "mois de MONTH": cycles.month,
+            "a|ai|as|avons|avez|ont|avait ete": lambda *_: {},  # "a été" is no summer
             "la nuit REL": relative.night,
             "cette nuit": lambda now: relative.night(now, -1),
             "tous les WEEKDAYS": lambda _, day: {"WEEKDAYS": day},

@@ -87,8 +87,8 @@ GERMAN = Western(
         kinds=_KINDS,
         roles={
             "art": "der die das den dem des",
-            "in": "in im am an um zu zum uber wahrend gegen",
-            "from": "von vom ab",
+            "in": "in im am an um zu zum fur uber wahrend gegen",
+            "from": "von vom ab fur",
             "to": "bis",
             "since": "seit",
             "until": "bis",

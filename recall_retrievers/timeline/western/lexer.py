@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from recall_retrievers.timeline.engine.grammar import Token
 from recall_retrievers.timeline.engine.lexing import NUMERIC, numeric_kinds
-from recall_retrievers.timeline.western.vocabulary import FOLDED, Vocabulary, number_kinds
+from recall_retrievers.timeline.western.vocabulary import FOLDED, Vocabulary, number_kinds, words_of
 
 _TOKEN = re.compile(
     r"""
@@ -32,6 +32,11 @@ _LEADING = frozenset({"DAY", "SHORT", "EDGE", "UNIT"})
 _NAMES = frozenset({"WEEKDAY", "MONTH", "SEASON", "HOLIDAY"})
 _IN_A_YEAR = frozenset({"MONTH", "SEASON", "HOLIDAY"})
 _LINKS = frozenset({".", "de", "del", "er", "of"})
+# "Un mercado de Navidad" is not a day; "la cena de Navidad" is.
+_THINGS = words_of(
+    """mercado mercados mercadillo arbol regalo regalos tarjeta pelicula cancion marche marches
+    sapin cadeau cadeaux carte film chanson pull"""
+)
 
 
 def tokenize(text: str, vocabulary: Vocabulary, known: frozenset[str]) -> Iterator[list[Token]]:
@@ -102,7 +107,11 @@ def _decide(tokens: list[Token], at: int, text: str, vocabulary: Vocabulary) -> 
         token.kinds = token.kinds if before and before[0] in vocabulary.before_month else {}
     if not _NAMES.isdisjoint(token.kinds) and _is_compound(tokens, at, text):
         token.kinds = {}
-    if not _IN_A_YEAR.isdisjoint(token.kinds) and not _is_month(tokens, at, before, vocabulary):
+    if "HOLIDAY" in token.kinds and not _THINGS.isdisjoint(before[1:2]):
+        token.kinds = {}
+    if not _IN_A_YEAR.isdisjoint(token.kinds) and not _is_month(
+        tokens, at, before, text, vocabulary
+    ):
         token.kinds = {}
     if "WEEKDAY" in token.kinds and not _is_weekday(tokens, at, text, vocabulary):
         token.kinds = {}
@@ -115,9 +124,14 @@ def _is_compound(tokens: list[Token], at: int, text: str) -> bool:
     return goes_on and not any(one.kinds for one in tokens[at + 2 : at + 3])
 
 
-def _is_month(tokens: list[Token], at: int, before: list[str], vocabulary: Vocabulary) -> bool:
+def _is_month(
+    tokens: list[Token], at: int, before: list[str], text: str, vocabulary: Vocabulary
+) -> bool:
     if before and before[0] in vocabulary.before_month:
-        return True
+        # "El cumpleaños de Julio" is that of a person.
+        person = before[0] == "de" and text[tokens[at].start].isupper()
+        if not person or "MONTH" not in tokens[at].kinds:
+            return True
     following = [one for one in tokens[at + 1 : at + 3] if one.text not in _LINKS]
     if following and ("YEAR" in following[0].kinds or "REL" in following[0].kinds):
         return True

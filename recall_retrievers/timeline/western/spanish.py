@@ -8,8 +8,8 @@ from recall_retrievers.timeline.western.patterns import Western
 from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
 
 _BEFORE_A_NAME = (
-    "en desde hasta entre pasado pasada este esta proximo proxima ultimo mes a al y antes despues "
-    "cada principios mediados finales fines inicios comienzos"
+    "en de desde hasta entre pasado pasada este esta proximo proxima ultimo mes a al y antes "
+    "despues cada principios mediados finales fines inicios comienzos"
 )
 
 
