@@ -195,11 +195,9 @@ class Columns:
     def _touching(self, time_range: TimeRange) -> NDArray[np.bool_]:
         first, last = bounds_of(time_range)
         created = self["created"]
-        recorded = (first <= created) & (created <= last)
+        touching: NDArray[np.bool_] = (first <= created) & (created <= last)
         first, last = event_bounds(time_range)
-        touching: NDArray[np.bool_] = recorded | (
-            (self["event_start"] <= last) & (first <= self["event_end"])
-        )
+        touching |= (self["event_start"] <= last) & (first <= self["event_end"])
         return touching
 
 
