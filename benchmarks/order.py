@@ -1,11 +1,10 @@
 """Questions for the latest or the first: whether the right memory comes first.
 
-    python -m benchmarks.order [--embedding default|multilingual] [--language LANG ...]
-                               [--half development|held back] [--show]
+    python -m benchmarks.order [--embedding default|multilingual] [--show "development"]
 
 Each question of ``data/order.jsonl`` has its own few memories: several about its subject, of
 different times, and some that only share words with it. The retriever has its defaults. ``--show``
-prints the questions whose answer is wrong.
+prints the questions of a half whose answer is wrong.
 """
 
 from __future__ import annotations
@@ -64,23 +63,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser("python -m benchmarks.order")
     parser.add_argument("--embedding", choices=EMBEDDINGS, default="default")
-    parser.add_argument("--language", action="append")
-    parser.add_argument("--half")
-    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--show", choices=("development", "held back"))
     given = parser.parse_args(argv)
-    questions = [
-        asked
-        for asked in read()
-        if (not given.language or asked["language"] in given.language)
-        and given.half in (None, asked["half"])
-    ]
+    questions = read()
     console, hits = Console(), defaultdict[str, dict[str, list[bool]]](lambda: defaultdict(list))
     with RecallStore(embedding=once_per_text(embedding=given.embedding)) as store:
         for asked, found in zip(questions, first_found(store, questions), strict=True):
             right = asked["memories"][asked["right"]][1]
             for row in (asked["language"], "all"):
                 hits[row][asked["half"]].append(found == right)
-            if given.show and found != right:
+            if given.show == asked["half"] and found != right:
                 console.print(f"{asked['question']}\n  {found}", markup=False)
     halves = sorted({asked["half"] for asked in questions})
     table = Table("hit@1", *halves)

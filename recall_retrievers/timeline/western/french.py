@@ -104,6 +104,7 @@ FRENCH = Western(
             "mois de MONTH": cycles.month,
             "la nuit REL": relative.night,
             "cette nuit": lambda now: relative.night(now, -1),
+            "a|ai|as|avons|avez|ont|avait ete": lambda *_: {},
             "tous les WEEKDAYS": lambda _, day: {"WEEKDAYS": day},
             "le nouvel an": cycles.holiday(cal.yearly(1, 1)),
             "avant <art>? -? UNIT": lambda *_: None,
