@@ -15,7 +15,8 @@ from recall_retrievers.core.candidate import Note
 from recall_retrievers.core.memory import TimeMatch
 from recall_retrievers.core.pool import Facts
 from recall_retrievers.core.query import Query
-from recall_retrievers.text.questions import AskedOrder, asks_for_time_alone
+from recall_retrievers.text.order import AskedOrder
+from recall_retrievers.text.questions import asks_for_time_alone
 from recall_retrievers.timeline import TimeRange, extract_time, half_life_weight
 
 _POOL = 50  # the best candidates, by which the width of a time is estimated
@@ -112,20 +113,23 @@ def _is_date(named: TimeRange, reference_time: datetime) -> bool:
     return same_day and (one_day or start.year == named.start.year)
 
 
-_FITS = 0.6  # the share of the best relevance from which a memory fits the question
+_FITS = 0.75  # the share of the best relevance from which a memory fits the question
 
 
-def order_ratios(
+def order_ratios(  # noqa: PLR0913 - a column each
     facts: Facts,
     worth: Sequence[float],
     scores: Sequence[float],
     order: AskedOrder,
     listed: Container[int],
+    *,
+    inside: Container[int],
 ) -> list[float]:
     """The factors that put the memories that fit in the order, before all others.
 
-    Candidates that were listed, not searched for, all fit. One that does not fit, or has no time,
-    has the factor 1.
+    Candidates that were listed, not searched for, all fit. If some that fit are inside the time
+    that the question names, the others do not. One that does not fit, or has no recorded time, has
+    the factor 1.
     """
     ratios = [1.0] * len(facts)
     best, top = max(worth, default=0.0), max(scores, default=0.0)
@@ -136,6 +140,7 @@ def order_ratios(
         and scores[place] > 0
         and (worth[place] >= _FITS * best or place in listed)
     ]
+    fitting = [each for each in fitting if each[-1] in inside] or fitting
     fitting.sort(reverse=order.newest)
     for number, (_, _, place) in enumerate(fitting):
         ratios[place] = top * (2 - number / len(fitting)) / scores[place]

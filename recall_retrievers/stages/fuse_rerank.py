@@ -23,13 +23,8 @@ from recall_retrievers.ranking.relevance import (
     start,
 )
 from recall_retrievers.ranking.time_ratios import TimeRatio, of_the_time, order_ratios, time_ratios
-from recall_retrievers.text.questions import (
-    AskedOrder,
-    asked_order,
-    asks_about,
-    asks_the_assistant,
-    person,
-)
+from recall_retrievers.text.order import AskedOrder, asked_order
+from recall_retrievers.text.questions import asks_about, asks_the_assistant, person
 
 _NAME = "FuseRerank"
 _ASKED = 0.25  # the power of the ratio of a role that the question asks about
@@ -67,8 +62,9 @@ class FuseRerank(RankStage):
         fuse_time_ratio: The factor of a memory from a time that the question names; 1 = no
             preference.
         fuse_order: Whether a question for the latest or the first ("the latest three about the
-            dentist", "the last time I ...") is answered in the order of the recorded times, among
-            the memories that fit it.
+            dentist", "the last time I ...") is answered in the order of the recorded times. Only
+            memories with three quarters of the best relevance are put in order. If some of them
+            are of the time that the question names, only those are.
         top_n: How many to keep. None = as many as the retriever's k, else 5.
         show_time: Whether to put the recorded time before each content, for readers that see
             nothing else: ``[2024-03-12 15:20:00 Tuesday] content``.
@@ -124,7 +120,9 @@ class FuseRerank(RankStage):
         if any(marks):
             columns.fuse_again()
         elif self.fuse_order:
-            order = asked_order(query.text, [each.span for each in ranges if each.span])
+            order = asked_order(
+                query.text, [each.span for each in ranges if each.span and not each.soft]
+            )
         if order is not None:
             columns.put_in_order(order)
         lowest = self.fuse_score_threshold
@@ -231,7 +229,9 @@ class _Columns:
         """Raise the scores of what fits, so that they are in the order that is asked for."""
         worth = [own * self._time(place)[0] for place, own in enumerate(self.before)]
         listed = _with(self.pool, "listed")
-        self.order = order_ratios(self.pool.facts, worth, self.fused, order, listed)
+        in_time = ("recorded", "event")
+        inside = {n for n, (_, notes) in enumerate(self.time) if notes["time_match"] in in_time}
+        self.order = order_ratios(self.pool.facts, worth, self.fused, order, listed, inside=inside)
         self.asked = order.name
         self.fused[:] = [score * own for score, own in zip(self.fused, self.order, strict=True)]
 

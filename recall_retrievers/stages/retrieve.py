@@ -21,7 +21,8 @@ from recall_retrievers.core.stage import Flow, Recall, Search, Stage
 from recall_retrievers.ranking.diversity import diversified
 from recall_retrievers.ranking.fusion import Fusion, by_similarity, fuse_arms, unmeasured
 from recall_retrievers.ranking.near_duplicates import copies, for_all
-from recall_retrievers.text.questions import AskedOrder, asked_order, asks_for_time_alone
+from recall_retrievers.text.order import AskedOrder, asked_order, without_order
+from recall_retrievers.text.questions import asks_for_time_alone
 from recall_retrievers.text.words import words
 from recall_retrievers.timeline import TimeRange
 
@@ -67,6 +68,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
 
     The stage searches all memories. If the question names a time, it also searches the memories of
     that time. People tell things later than they happen, so this adds candidates and removes none.
+    If the question asks for the latest or the first, the words that say so are not searched for.
 
     Copies and near-copies are removed before the cut. The copy from the named time stays, else the
     newest; its trace has the ids of the others. If too few memories are left for k, the stage
@@ -82,7 +84,8 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
         """Run the searches, and return the candidates without copies, best first."""
         query = recall.query
         spans = [each.span for each in query.time_ranges if each.span]
-        order = asked_order(query.text, spans)
+        hard = [each.span for each in query.time_ranges if each.span and not each.soft]
+        order = asked_order(query.text, hard)
         if not query.text.strip():
             return (yield from _list(recall, "newest"))
         if order and asks_for_time_alone(query.text, [order.span, *spans]):
@@ -126,8 +129,9 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
         self, query: Query, limit: int, order: AskedOrder | None, *, by_tokens: bool
     ) -> list[Search]:
         text = query.search_text or query.text
-        if order is not None and order.count:
-            text = text.replace(query.text[slice(*order.span)], "", 1).strip() or text
+        if order is not None:
+            said = query.text[slice(*order.span)]
+            text = without_order(text.replace(said, " ", 1) if order.count else text)
         zone = query.reference_time.tzinfo
         whole = Search(
             text,

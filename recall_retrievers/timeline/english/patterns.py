@@ -34,6 +34,7 @@ from recall_retrievers.timeline.meanings import (
     combine,
     cycles,
     ranges,
+    relative,
     subdivide,
 )
 from recall_retrievers.timeline.time_range import Grain
@@ -188,6 +189,7 @@ RANGES: Table = {
     "at most AGO": ranges.within,
     "under AGO": ranges.within,
     f"until|till|by {_ONE}": ranges.until,
+    "of UNIT_NOW": lambda now, when: relative.first_of(now, when.grain),
     f"up to|until|till {_ONE}": ranges.until,
 }
 

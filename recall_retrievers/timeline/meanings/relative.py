@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -19,6 +20,14 @@ HALVES: dict[Grain, tuple[Grain, int]] = {
     "decade": ("year", 5),
     "century": ("year", 50),
 }
+
+_LONG: frozenset[Grain] = frozenset({"week", "month", "quarter", "year"})
+_FIRST_OF = re.compile(
+    r"\b(?:first|last|latest|newest|earliest|most recent|(?:erst|letzt|neuest|frühest)e[nmrs]?|"
+    r"primer[ao]?s?|[úu]ltim[ao]s?|premi(?:er|ère)s?|derni(?:er|ère)s?) "
+    r".*\b(?:of the |des |del |de la |de l['’]|du )",
+    re.IGNORECASE,
+)
 
 
 def amount(_: Now, count: int, unit: Grain) -> Duration | None:
@@ -50,6 +59,11 @@ def unit(now: Now, offset: int, name: Grain) -> Reading | None:
         return weekend(now, offset)
     reading = now.unit(name, offset)
     return reading if offset or name == "day" else reading.or_else(_up_to(reading, now.moment))
+
+
+def first_of(now: Now, name: Grain) -> Reading | None:
+    """The present unit of "the first book of the year"; "the song of the year" names no time."""
+    return unit(now, 0, name) if name in _LONG and _FIRST_OF.search(now.text) else None
 
 
 def last_unit(now: Now, name: Grain) -> Reading | None:

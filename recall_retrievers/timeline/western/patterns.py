@@ -84,9 +84,9 @@ def _unit_of(now: Now, name: Grain, when: When) -> When | None:
     return subdivide.unit_of(now, name, when) if when.grain == "day" else None
 
 
-def _weekend(now: Now, unit: Grain) -> Reading | None:
-    """Am Wochenende, el fin de semana."""
-    return relative.unit(now, 0, unit) if unit == "weekend" else None
+def _this(now: Now, unit: Grain) -> Reading | None:
+    """Am Wochenende, el fin de semana; des Jahres, where something is the first of it."""
+    return relative.unit(now, 0, unit) if unit == "weekend" else relative.first_of(now, unit)
 
 
 _AMOUNTS: Table = {
@@ -146,8 +146,8 @@ _PHRASES: Table = {
     "REL DURATION": _rolling,
     "REL REL UNITS": lambda now, _this, offset, unit: _few_rolling(now, offset, unit),
     "<art> REL UNITS": _few_rolling,
-    "<in>|<art> UNIT": _weekend,
-    "<in> <art> UNIT": _weekend,
+    "<in>|<art> UNIT": _this,
+    "<in> <art> UNIT": _this,
     "EDGE -|de|del|des|du? <art>? CYCLE|TIME": subdivide.third,
     "<every> <art>? CYCLE": combine.every,
     "WEEKDAY": cycles.weekday,

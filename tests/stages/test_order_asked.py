@@ -1,0 +1,120 @@
+"""A question for the latest or the first: which questions ask for it, and what they get."""
+
+from typing import Any
+
+from tables import table
+
+from benchmarks.order import first_found, read
+from recall_retrievers.store import RecallStore
+from recall_retrievers.text.order import asked_order
+
+NEWEST = """
+    When did I last go swimming?
+    What was my last call with Peter about?
+    Tell me about my last call with Peter.
+    the latest book
+    What is the last book I finished?
+    Which film have we seen most recently?
+    Where was I last at the beach?
+    Any newest news from Sarah?
+    Which film did I watch last?
+    my most recent visit to Ann
+    What did I pay for the last three repairs?
+    When was the last time I saw Ann?
+    Wann war ich zuletzt beim Friseur?
+    das Neueste von Helga
+    Wann habe ich das letzte Mal gespielt?
+    Worum ging es in meinem letzten Gespräch?
+    Welches ist mein neuester Termin?
+    Was war der jüngste Besuch?
+    ¿Cuándo fue la última vez que jugué?
+    ¿De qué trató mi última reunión?
+    ¿Cuándo estuve por última vez allí?
+    ¿Qué es lo último que supe de Javier?
+    ¿Cuál es la serie más reciente?
+    Quand ai-je skié pour la dernière fois ?
+    De quoi parlait mon dernier appel ?
+    Quel restaurant avons-nous essayé en dernier ?
+    Quel est le livre le plus récent ?
+    我上一次游泳是什么时候？
+    最近一次看牙医是什么时候？
+    我跟王老师最后一次通话说了什么？
+    小雨最新的消息是什么？
+    我最近读完的一本书是哪本？
+    上回我们在哪吃饭？
+    最後に泳いだのはいつですか？
+    前回の電話は何の話でしたか？
+    一番最近読んだ本は何ですか？
+    由美さんの最新のニュースは？
+    直近で見た映画は何でしたか？
+"""
+OLDEST = """
+    When did we first meet Laura?
+    What was the first concert of the year?
+    What is my oldest note about tea?
+    Wann waren wir zum ersten Mal dort?
+    Was war mein frühester Lauf?
+    ¿Cuándo fuimos por primera vez al mercado?
+    ¿Cuál es la nota más antigua?
+    Quand avons-nous vu Marc pour la première fois ?
+    Quelle est ma plus ancienne note ?
+    我第一次见到陈明是什么时候？
+    我最早的一条记录是什么？
+    健さんに初めて会ったのはいつですか？
+    一番古いメモは何ですか？
+"""
+NEITHER = """
+    What did I do last week?
+    What did I do last Tuesday?
+    What did I eat in the last two weeks?
+    What happened at last year's party?
+    At last it rained, what did I do?
+    What did I do on the first of May?
+    Where did I learn first aid?
+    What is my last name?
+    Who lives in First Street?
+    Who is my oldest friend?
+    When must I pay at the latest?
+    What should I do first?
+    When does my first sprint end?
+    When did Joanna first watch it?
+    My first instinct was to run.
+    The doctor came, and the first thing I thought was: why?
+    What's the latest news?
+    Was ist der letzte Schrei?
+    Wo war ich in letzter Zeit?
+    Was tat ich am ersten Mai?
+    ¿Qué hice la última semana?
+    Por último, ¿qué pasó?
+    ¿Qué hice el primero de mayo?
+    Qu'ai-je fait la semaine dernière ?
+    Qu'ai-je fait ces derniers jours ?
+    Où ai-je appris les premiers secours ?
+    上个月我做了什么？
+    最近三天我做了什么？
+    第一次世界大战是什么时候？
+    先週何をしましたか？
+    最近どうですか？
+    最後まで見ましたか？
+"""
+ASKED = {
+    text.strip(): order
+    for texts, order in ((NEWEST, "newest first"), (OLDEST, "oldest first"), (NEITHER, None))
+    for text in texts.strip().splitlines()
+}
+
+
+@table("text", ASKED)
+def test_the_order_that_a_question_asks_for(text: str) -> None:
+    order = asked_order(text)
+
+    assert (order and order.name) == ASKED[text]
+
+
+def test_the_right_memory_is_first_though_newer_ones_share_words(words: Any) -> None:
+    swimming = read()[0]
+    concert = next(each for each in read() if "first concert of the year" in each["question"])
+    with RecallStore(embedding=words) as store:
+        found = first_found(store, [swimming, concert])
+
+    assert found == [each["memories"][each["right"]][1] for each in (swimming, concert)]
