@@ -240,8 +240,8 @@ def without_order(text: str) -> str:
     Examples:
         >>> without_order("When did I last go swimming?").split()
         ['did', 'I', 'swimming?']
-        >>> without_order("When was the last time?")
-        'When was the last time?'
+        >>> without_order("The last?"), without_order("Last?")
+        ('The ?', 'Last?')
     """
     rest = " ".join(_FILLERS.sub(" ", text).split())
     return rest if any(map(str.isalnum, rest)) else text
