@@ -101,9 +101,10 @@ docs: $(READY)  ## the pages of docs/ as a site in site/
 notebooks: $(READY)  ## run the notebooks from top to bottom
 	$(BIN)/python -m pytest tests/test_notebooks.py
 
-renew: $(READY)  ## run the notebooks, draw the picture, and keep what they show
+renew: $(READY)  ## run the notebooks, draw the pictures, and keep what they show
 	$(BIN)/python tests/notebook_runs.py
 	$(BIN)/python docs/pictures/how_it_works.py
+	$(BIN)/python docs/pictures/two_times.py
 
 clean:  ## forget the environment and all that was built
 	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -17,10 +17,10 @@ midnight ends the day before); an open end equals only an open end. Shares of a 
 A share is null where a set has no such text. A text with "two weeks ago" names, besides its gold
 range, the day two weeks back and the calendar week that holds it; months and years likewise.
 
-With ``--memories`` also whether the times of memories are read in the right direction, of a file
-such as `data/memory_times.jsonl`, by half and by language: ``direction`` is the share of memories
-of which every time found is rightly past or to come, ``range`` of which one time is found, the one
-told.
+With ``--memories`` also how the times in memories are read, from a file such as
+`data/memory_times.jsonl`, by half and by language. ``direction`` is the share of memories whose
+times are all read on the right side of the day of writing. ``range`` is the share of memories with
+one time, and the right one.
 
 With ``--worst`` also the slowest of texts made to be slow, each 10,000 characters long and timed as
 the best of five (``ms_worst``, and which it was): a fragment repeated without end ("in May in May",

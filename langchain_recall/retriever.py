@@ -195,14 +195,14 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
 
 
 def explain(documents: Sequence[Document]) -> Explanation:
-    """Why each document came back: a table in a terminal or a notebook, and pictures.
+    """Why each document came back: a table in a terminal or a notebook, and a picture.
 
     Args:
         documents: The results of a retriever or stage of this library, best first.
 
     Returns:
-        A table, when it is printed or stands last in a notebook's cell. `plot_scores` and
-        `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
+        A table, when it is printed or stands last in a notebook's cell. ``to_svg()`` draws the
+        times of the memories.
     """
     return explain_memories([to_candidate(document) for document in all_of(documents, Document)])
 

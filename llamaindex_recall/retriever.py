@@ -189,15 +189,15 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
 
 
 def explain(nodes: Sequence[NodeWithScore] | RESPONSE_TYPE) -> Explanation:
-    """Why each node came back: a table in a terminal or a notebook, and pictures.
+    """Why each node came back: a table in a terminal or a notebook, and a picture.
 
     Args:
         nodes: The results of a retriever or stage of this library, best first, or the response of a
             query engine.
 
     Returns:
-        A table, when it is printed or stands last in a notebook's cell. `plot_scores` and
-        `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
+        A table, when it is printed or stands last in a notebook's cell. ``to_svg()`` draws the
+        times of the memories.
     """
     found = cast("Sequence[NodeWithScore]", getattr(nodes, "source_nodes", nodes))
     return explain_memories([to_candidate(node) for node in all_of(found, NodeWithScore)])

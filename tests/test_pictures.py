@@ -10,8 +10,10 @@ import pytest
 from rounding import nearly_same
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
-NAMES = ["how_it_works", "latency", "opening"]
-PICTURE, LATENCY, OPENING = ((FOLDER / f"{x}.svg").read_text(encoding="utf-8") for x in NAMES)
+NAMES = ["how_it_works", "two_times", "latency", "opening"]
+PICTURE, TIMES, LATENCY, OPENING = (
+    (FOLDER / f"{x}.svg").read_text(encoding="utf-8") for x in NAMES
+)
 
 
 def words_and_lines(picture: str) -> tuple[set[str | None], list[dict[str, str]]]:
@@ -20,10 +22,12 @@ def words_and_lines(picture: str) -> tuple[set[str | None], list[dict[str, str]]
     return texts, [each.attrib for each in drawn if each.tag.endswith("polyline")]
 
 
-def test_the_picture_is_what_its_script_draws() -> None:
-    drawn = runpy.run_path(str(FOLDER / "how_it_works.py"))["draw"]()
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_the_picture_is_what_its_script_draws(name: str) -> None:
+    drawn = runpy.run_path(str(FOLDER / f"{name}.py"))["draw"]()
 
-    assert nearly_same(drawn, PICTURE, off=3)  # pixels, and scores
+    committed = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    assert nearly_same(drawn, committed, off=3)  # pixels, and scores
 
 
 def test_last_tuesday_can_be_checked_by_the_reader() -> None:
@@ -31,11 +35,22 @@ def test_last_tuesday_can_be_checked_by_the_reader() -> None:
     assert "recorded on 2024-03-05 (Tuesday)" in PICTURE
 
 
-@pytest.mark.parametrize("picture", [PICTURE, LATENCY, OPENING], ids=NAMES)
+@pytest.mark.parametrize("picture", [PICTURE, TIMES, LATENCY, OPENING], ids=NAMES)
 def test_it_stands_by_itself_on_any_ground(picture: str) -> None:
     tags = {each.tag.rpartition("}")[2] for each in ET.fromstring(picture).iter()}
 
-    assert tags <= {"svg", "title", "style", "rect", "text", "line", "path", "polyline"}
+    assert tags <= {
+        "svg",
+        "title",
+        "style",
+        "rect",
+        "text",
+        "line",
+        "path",
+        "polyline",
+        "circle",
+        "g",
+    }
     assert "prefers-color-scheme:dark" in picture
     # A dark system shows light text, also in a page that is light: the picture has its own ground.
     drawn = ET.fromstring(picture)

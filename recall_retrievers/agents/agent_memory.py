@@ -76,7 +76,7 @@ def _last_first(text: str, spoken: Sequence[Language]) -> Iterator[str]:
             yield run
 
 
-_POOL = 200  # candidates of each type, the best by BM25, of which the best by match score are shown
+_POOL = 200  # candidates of each type by BM25; the best of them by match score are shown
 
 
 class Match(TypedDict):

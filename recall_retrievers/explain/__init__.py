@@ -1,1 +1,1 @@
-"""Explanations: the way to every score, as text, as HTML and as pictures."""
+"""Explanations: the way to every score, as text and as HTML, with a picture of the times."""

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from recall_retrievers.core.candidate import Candidate, candidates
-from recall_retrievers.core.lazy_exports import lazy_exports
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings_messages import got
+from recall_retrievers.explain import timeline
 from recall_retrievers.explain.html import as_html
 from recall_retrievers.explain.rows import EMPTY, day_of, left_out, remarks, rows, understood
 from recall_retrievers.text.words import printable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 T = TypeVar("T")
 
@@ -31,9 +28,8 @@ _LONGEST = 200  # characters of a memory that the table shows
 class Explanation:
     """The way to the score of each memory.
 
-    Print it for a table. At the end of a notebook's cell it is a table with bars. Characters of a
-    memory that would control a terminal are escaped. `plot_scores` and `plot_timeline` draw
-    pictures.
+    Print it for a table. At the end of a notebook's cell it is a table with bars, under a picture
+    of the times. Characters of a memory that would control a terminal are escaped.
 
     Attributes:
         memories: The memories, best first.
@@ -81,46 +77,16 @@ class Explanation:
         return plain_text(self, width)
 
     def to_html(self) -> str:
-        """The table as one piece of HTML without a script."""
+        """The picture of the times and the table, as one piece of HTML without a script."""
         return as_html(self.memories)
 
-    def plot_scores(self, ax: Axes | None = None) -> Axes:
-        """Draw the steps to each score: the parts of the search, and the factors after it.
+    def to_svg(self) -> str:
+        """A picture of the times: when each memory was recorded, and of when it tells.
 
-        Args:
-            ax: The axes of matplotlib to draw on; None = those of a new figure.
-
-        Returns:
-            The axes. Change them, or save them with ``.figure.savefig("why.png")``.
-
-        Raises:
-            ImportError: When matplotlib is missing: ``pip install 'recall-retrievers[plot]'``.
+        The time that the question names is shaded. Write it to a file, or into a page:
+        ``Path("when.svg").write_text(explain(memories).to_svg())``.
         """
-        return drawing("recall_retrievers.explain.score_plot", "plot_scores")(self.memories, ax)
-
-    def plot_timeline(self, ax: Axes | None = None) -> Axes:
-        """Draw when the memories were recorded and which times they name.
-
-        The time that the question names is shaded.
-
-        Args:
-            ax: The axes of matplotlib to draw on; None = those of a new figure.
-
-        Returns:
-            The axes. Change them, or save them with ``.figure.savefig("when.png")``.
-
-        Raises:
-            ImportError: When matplotlib is missing: ``pip install 'recall-retrievers[plot]'``.
-        """
-        return drawing("recall_retrievers.explain.timeline_plot", "plot_timeline")(
-            self.memories, ax
-        )
-
-
-def drawing(module: str, name: str) -> Callable[..., Axes]:
-    """A function that draws; without matplotlib it says, when it is called, what to install."""
-    load = lazy_exports({name: module}, {"matplotlib": "plot"})
-    return cast("Callable[..., Axes]", load(name))
+        return timeline.draw(self.memories)
 
 
 def plain_text(shown: RenderableType, width: int) -> str:

@@ -1,4 +1,4 @@
-"""An explanation as HTML, for a notebook or a page: one table.
+"""An explanation as HTML, for a notebook or a page: a picture of the times, and one table.
 
 Memory text is data, so all text is escaped, and there is no script. Some hosts, such as code hosts,
 remove all styles. The table says everything without them too. JupyterLab removes every ``<style>``
@@ -8,10 +8,12 @@ have colours of their own. Text and ground have the colours of the page, light o
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.explain import timeline
 from recall_retrievers.explain.rows import (
     EMPTY,
     Row,
@@ -60,9 +62,20 @@ def as_html(memories: Sequence[Candidate]) -> str:
     above = "".join(f"<p>{escape(line)}</p>" for line in understood(memories))
     below = f"<p>{escape(left_out(memories))}</p>" if left_out(memories) else ""
     return (
-        f'<div style="{_PAGE}">{above}'
+        f'<div style="{_PAGE}">{above}{_picture(memories)}'
         f'<table style="{_TABLE}"><thead><tr style="background:none">{head}</tr></thead>'
         f"<tbody>{lines}</tbody></table>{below}</div>"
+    )
+
+
+def _picture(memories: Sequence[Candidate]) -> str:
+    """The picture of the times; hosts that take SVG out of a page leave images in."""
+    if not any(memory.created_at or memory.events for memory in memories):
+        return ""
+    drawn = b64encode(timeline.draw(memories).encode()).decode()
+    return (
+        f'<img alt="{escape(timeline.alt(memories))}" style="max-width:100%;width:62em" '
+        f'src="data:image/svg+xml;base64,{drawn}">'
     )
 
 

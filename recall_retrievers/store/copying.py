@@ -69,7 +69,7 @@ def add_with_vectors(
     *,
     progress: bool,
 ) -> None:
-    """Store memories; those that have a vector of the store's model are not embedded."""
+    """Store memories. A memory with a vector of the store's model is not embedded."""
     embedded = [each for each in memories.values() if each.id in vectors]
     with progress_bar(total=len(embedded), desc="storing", unit="memories", wanted=progress) as bar:
         for start in range(0, len(embedded), BATCH):

@@ -48,11 +48,6 @@ assert found[0].text == "The dentist filled a tooth.", found
 assert create_recall_tool(retriever) and RecallMemoryBlock(retriever=retriever)
 """
 AGENTS = "from langchain_recall import RecallMiddleware\n"
-PLOT = f"""{STORE}
-from recall_retrievers.explain.explanation import explain
-explain(store.memories()).plot_timeline()
-"""
-PLOT_OF_ALL = "explain(found).plot_scores()\n"
 SERVE = f"""{STORE}
 from recall_retrievers.serve.app import create_memory_app
 from recall_retrievers.cli import main
@@ -77,14 +72,13 @@ with RecallStore(embedding="multilingual") as store:
 """
 USE = {
     "chroma,embedding": STORE,
-    "chroma,embedding,plot": PLOT,
     "langchain": LANGCHAIN,
     "llamaindex": LLAMAINDEX,
     "agents": LANGCHAIN + AGENTS,
     "serve": SERVE,
     "chroma,embedding,otel": OTEL,
     "chroma,embedding,multilingual": MULTILINGUAL,
-    "all": LLAMAINDEX + LANGCHAIN + AGENTS + PLOT_OF_ALL + SERVE,
+    "all": LLAMAINDEX + LANGCHAIN + AGENTS + SERVE,
 }
 NOTHING = """
 from recall_retrievers.store import RecallStore
@@ -136,7 +130,6 @@ NEEDS = {  # what a block that names this needs
     "langchain_recall": {"langchain", "agents", "all"},
     "llamaindex_recall": {"llamaindex", "all"},
     "create_agent": {"agents", "all"},
-    "plot_": {"all"},
     "HttpClient": set(),  # a server at its usual port
 }
 

@@ -283,7 +283,7 @@ class Collection:
                 yield [memory for memory in memories if memory is not None], vectors
 
     def times(self, ranges: Sequence[TimeRange]) -> list[Where | None]:
-        """The conditions on time, one of which a row must fulfil; empty without a time."""
+        """The conditions on time. A row must fulfil one of them. Empty without a time."""
         if self.foreign:
             return [foreign_where(each, self.fields, self.unit) for each in ranges]
         return window_where(ranges)

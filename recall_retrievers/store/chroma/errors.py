@@ -70,7 +70,7 @@ _VERBS = {"upsert": "store in", "get": "read", "query": "search", "modify": "not
 
 @dataclass(frozen=True, slots=True)
 class _Wrapped:
-    """A collection of which each method is wrapped, by its name."""
+    """A collection with all methods wrapped, by name."""
 
     _collection: Collection
     _wrap: Callable[[str, _Method], _Method]
@@ -197,7 +197,7 @@ def made_with_words(
 
 
 def paced(collection: Collection) -> Collection:
-    """A collection of which no more than `_AT_ONCE` reads run at once; the others wait."""
+    """A collection with at most `_AT_ONCE` reads at once; the others wait."""
     places = BoundedSemaphore(_AT_ONCE)
 
     def pace(name: str, method: _Method) -> _Method:

@@ -69,7 +69,7 @@ def scope_where(scope: Scope, fields: Fields = OWN_FIELDS) -> Where | None:
 
 
 def living_where(moment: datetime) -> Where:
-    """Rows of ours that have not expired by a moment, those that never do among them.
+    """Rows of ours that have not expired by a moment, or never expire.
 
     It is slow where Chroma checks it, so it is asked for only where expired rows are in the way.
     """
@@ -279,7 +279,7 @@ _MOST_MONTHS = 120
 
 
 def window_where(ranges: Sequence[TimeRange]) -> list[Where | None]:
-    """Conditions, one of which a row of ours must fulfil to be of one of these times.
+    """Conditions for rows of these times. A row of ours must fulfil one of them.
 
     Examples:
         >>> from datetime import UTC, datetime

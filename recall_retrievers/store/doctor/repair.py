@@ -98,7 +98,7 @@ def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> lis
 
 @dataclass(frozen=True, slots=True)
 class _Repairing:
-    """The repair of one collection, of which nothing was read before."""
+    """The repair of one collection. Nothing of it was read before."""
 
     _path: Path
     _collection: Collection

@@ -37,7 +37,7 @@ class Wanted:
     """The conditions on owner and time."""
 
     scope: Scope
-    within: Sequence[TimeRange] = ()  # one of which the recorded time, or the events, must touch
+    within: Sequence[TimeRange] = ()  # the recorded time or an event lies in one
     moment: datetime | None = None  # when a row must not have expired
 
     @property

@@ -95,9 +95,8 @@ class _Plan:
     place: int  # among the searches
     search: Search
     where: Where | None  # the condition that its filter sets
-    rows: (
-        Selection | None
-    )  # that fulfil its conditions; None = no conditions, or Chroma checks them
+    # The rows that fulfil its conditions; None = it has none, or Chroma checks them.
+    rows: Selection | None
     places: Places | None  # of these rows, or of all; None = they are too many to look at
     table: Table
     graph: Graph | None  # the neighbours of its vector; None = it is a search by words
