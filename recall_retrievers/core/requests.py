@@ -160,6 +160,17 @@ class Listing(Request):
 
 
 @dataclass(frozen=True, slots=True)
+class Sessions(Request):
+    """The sessions of a scope that have begun by a moment.
+
+    The answer is an array: the first and the last millisecond of each, the oldest first.
+    """
+
+    moment: datetime
+    scope: Scope = field(default_factory=Scope)
+
+
+@dataclass(frozen=True, slots=True)
 class Fetch(Request):
     """Memories of the collection by their ids; missing ones are left out."""
 

@@ -21,6 +21,9 @@ from collections.abc import (
 from functools import partial
 from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.concurrent import call_all, call_all_async
 from recall_retrievers.core.errors import RecallError, StoreError
@@ -36,6 +39,7 @@ from recall_retrievers.core.requests import (
     Request,
     Requests,
     Search,
+    Sessions,
     Work,
     Write,
 )
@@ -112,10 +116,13 @@ class MemoryStore(Protocol):
 
 @runtime_checkable
 class Lists(Protocol):
-    """A store that can also list its memories by recorded time."""
+    """A store that can also list its memories by recorded time, and their sessions."""
 
     def listed(self, listing: Listing) -> list[Candidate]:
         """The memories that a listing asks for, in its order."""
+
+    def sessions(self, asked: Sessions) -> NDArray[np.int64]:
+        """The sessions that are asked for."""
 
 
 class World:
@@ -221,10 +228,12 @@ def _done(requests: Requests, store: MemoryStore | None) -> Answers:
     def answer(request: Request) -> object:
         if isinstance(request, Fetch):
             return _opened(store).get(request.ids)
-        if isinstance(request, Listing):
+        if isinstance(request, Listing | Sessions):
             if not isinstance(store, Lists):
                 raise StoreError("the memories of this store cannot be listed; ask a question")
-            return store.listed(request)
+            return (
+                store.listed(request) if isinstance(request, Listing) else store.sessions(request)
+            )
         if isinstance(request, Write):
             return _opened(store).add(request.memories)
         if isinstance(request, Work):

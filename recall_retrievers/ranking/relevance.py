@@ -7,6 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Sequence
 from datetime import datetime, timedelta
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Facts
 
@@ -79,6 +82,18 @@ def start(score: float | None, relevance: float, stage: str) -> Step:
 
 
 PAUSE = timedelta(hours=1)  # a longer pause ends a session
+
+
+def session_bounds(created: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first and the last moment of each session, from all moments in order, in milliseconds.
+
+    Examples:
+        >>> session_bounds(np.array([0, 60_000, 9_000_000])).tolist()
+        [[0, 60000], [9000000, 9000000]]
+    """
+    ends = np.flatnonzero(np.diff(created) >= PAUSE // timedelta(milliseconds=1))
+    first, last = np.append(-1, ends) + 1, np.append(ends, len(created) - 1)
+    return np.stack([created[first], created[last]], axis=1) if len(created) else np.empty((0, 2))
 
 
 def session_ratios(

@@ -7,14 +7,22 @@ grammar cannot read. If the model fails, the question has no time, and the trace
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from recall_retrievers.core.errors import ModelError, ReplyError
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_retrievers.core.errors import ModelError, ReplyError, StoreError
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.requests import Sessions
 from recall_retrievers.core.stage import Flow, Recall, stamped
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.llm.time_question import read_time, time_prompt
+from recall_retrievers.ranking.relevance import PAUSE
+from recall_retrievers.text.sessions import NamedSessions, named_sessions
 from recall_retrievers.timeline import TimeRange, extract_time
 from recall_retrievers.timeline.extract_time import Language
 from recall_retrievers.timeline.unread_words import find_time_words
@@ -64,11 +72,36 @@ class ExtractTime(ModelStage):
     def apply(self, recall: Recall) -> Recall | Flow:
         """Read the time expressions of the question against its reference time."""
         query = recall.query
-        if ranges := self.read(query.text, query.reference_time):
+        ranges = self.read(query.text, query.reference_time)
+        if sessions := named_sessions(query.text):
+            return self._with_sessions(recall, sessions, ranges)
+        return self._with_ranges(recall, ranges)
+
+    def _with_sessions(
+        self, recall: Recall, sessions: Iterable[NamedSessions], ranges: Iterable[TimeRange]
+    ) -> Flow:
+        query, found = recall.query, [*ranges]
+        try:
+            [known] = yield [Sessions(query.reference_time, query.scope)]
+        except StoreError as error:
+            recall = recall.fell_back(self.stage_name, error)
+        else:
+            for each in sessions:
+                if (session := _time_of(each, known, query)) is not None:
+                    found.append(session)
+                else:
+                    words = query.text[slice(*each.span)].strip()
+                    there = f'"{words}" names no time: there are {len(known)} sessions'
+                    recall = recall.fell_back(self.stage_name, there)
+        outcome = self._with_ranges(recall, found)
+        return outcome if isinstance(outcome, Recall) else (yield from outcome)
+
+    def _with_ranges(self, recall: Recall, ranges: list[TimeRange]) -> Recall | Flow:
+        if ranges:
             return self._understood(recall, ranges)
         if recall.memories:
             recall = replace(recall, memories=stamped(recall.memories, []))
-        if self.llm is None or find_time_words(query.text) is None:
+        if self.llm is None or find_time_words(recall.query.text) is None:
             return recall
         return self._by_model(recall)
 
@@ -100,6 +133,25 @@ class ExtractTime(ModelStage):
             query=recall.query.model_copy(update=understood),
             memories=stamped(recall.memories, ranges),
         )
+
+
+def _time_of(named: NamedSessions, known: NDArray[np.int64], query: Query) -> TimeRange | None:
+    """The time of sessions; None if they are not among the known ones.
+
+    If the last memory is less than a pause ago, its session still goes on: it is not the last one.
+    """
+    now, before = query.reference_time, len(known)
+    if before and now - _moment(known[-1, 1], now) < PAUSE:
+        before -= 1
+    first, last = (n + before if n < 0 else n - 1 for n in (named.first, named.last))
+    if not 0 <= first <= last < len(known):
+        return None
+    ends = _moment(known[first, 0], now), _moment(known[last, 1] + 1, now)
+    return TimeRange(*ends, "session", query.text[slice(*named.span)], named.span)
+
+
+def _moment(milliseconds: int, now: datetime) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, now.tzinfo)
 
 
 def without_time_words(text: str, ranges: list[TimeRange]) -> str:

@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
+from recall_retrievers.ranking.relevance import session_bounds
 from recall_retrievers.store.chroma.collection import Collection, pages
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.place import Place
@@ -131,6 +133,16 @@ class LiveCollection:
                 [memory] = table.memories([int(place)], None)
                 counts[Scope() if memory is None else memory.scope] += int(count)
         return counts
+
+    def sessions(self, scope: Scope, moment: datetime) -> NDArray[np.int64]:
+        """The first and the last millisecond of each session of a scope, the oldest first."""
+        with self._while_open(), self._indexed(scope) as rows:
+            if rows is not None:
+                recorded = rows.table.recorded(Wanted(scope, moment=moment))
+            else:
+                found = _fitting_in_chroma(self.collection, Conditions(scope, moment=moment))
+                recorded = _recorded([*islice(found, _ROWS + 1)])
+        return session_bounds(recorded[recorded <= to_milliseconds(moment)])
 
     def delete(self, ids: Sequence[str] | None, conditions: Conditions) -> int:
         """Delete the memories that fulfil conditions, of these ids or all; return their number."""
@@ -274,6 +286,18 @@ def _fitting_in_chroma(collection: Collection, conditions: Conditions) -> Iterat
             memory = collection.candidate((row_id, _UNREAD, metadata))
             if memory is not None and conditions.admits(memory):
                 yield memory
+
+
+def _recorded(memories: Sequence[Candidate]) -> NDArray[np.int64]:
+    """The times of turns, as `Table.recorded` has them; a large collection is not read for them."""
+    if len(memories) > _ROWS:
+        raise StoreError(
+            f"sessions are counted among {_ROWS:,} memories at most where their rows are not kept "
+            "here; name the day of the session, or a narrower scope"
+        )
+    dated = [each for each in memories if each.created_at is not None]
+    turns = [each for each in dated if each.memory_type == "conversation"] or dated
+    return np.sort(np.array([place_of(each)[0] for each in turns], dtype=np.int64))
 
 
 def _expired(collection: Collection, moment: datetime, scope: Scope = ANYBODY) -> list[str]:

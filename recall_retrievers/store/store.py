@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final, Never, Unpack, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Hit
 from recall_retrievers.core.concurrent import awaited, awaited_each
@@ -390,6 +391,15 @@ class Store:
 
     acount = awaited(count)
     """How many memories fulfil all conditions, without blocking the event loop; see `count`."""
+
+    def sessions(self, scope: ScopeInput, moment: datetime) -> NDArray[np.int64]:
+        """The first and the last millisecond of each session that has begun by a moment.
+
+        A pause of an hour ends a session. Turns of conversations count; all memories count if none
+        is a turn.
+        """
+        owner, live = self._owner(scope), self._opened.found()
+        return np.empty((0, 2), np.int64) if live is None else live.sessions(owner, moment)
 
     # -- changing and deleting ---------------------------------------------------------------------
 
