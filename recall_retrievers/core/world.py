@@ -21,9 +21,6 @@ from collections.abc import (
 from functools import partial
 from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.concurrent import call_all, call_all_async
 from recall_retrievers.core.errors import RecallError, StoreError
@@ -40,6 +37,7 @@ from recall_retrievers.core.requests import (
     Requests,
     Search,
     Sessions,
+    Spans,
     Work,
     Write,
 )
@@ -116,13 +114,10 @@ class MemoryStore(Protocol):
 
 @runtime_checkable
 class Lists(Protocol):
-    """A store that can also list its memories by recorded time, and their sessions."""
+    """A store that can also list its memories, or their sessions, by recorded time."""
 
-    def listed(self, listing: Listing) -> list[Candidate]:
-        """The memories that a listing asks for, in its order."""
-
-    def sessions(self, asked: Sessions) -> NDArray[np.int64]:
-        """The sessions that are asked for."""
+    def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
+        """The memories that a listing asks for, in its order; or sessions."""
 
 
 class World:
@@ -231,9 +226,7 @@ def _done(requests: Requests, store: MemoryStore | None) -> Answers:
         if isinstance(request, Listing | Sessions):
             if not isinstance(store, Lists):
                 raise StoreError("the memories of this store cannot be listed; ask a question")
-            return (
-                store.listed(request) if isinstance(request, Listing) else store.sessions(request)
-            )
+            return store.listed(request)
         if isinstance(request, Write):
             return _opened(store).add(request.memories)
         if isinstance(request, Work):

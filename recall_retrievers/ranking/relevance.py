@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Facts
+from recall_retrievers.core.requests import Spans
 
 
 def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
@@ -84,16 +85,16 @@ def start(score: float | None, relevance: float, stage: str) -> Step:
 PAUSE = timedelta(hours=1)  # a longer pause ends a session
 
 
-def session_bounds(created: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The first and the last moment of each session, from all moments in order, in milliseconds.
+def session_spans(created: NDArray[np.int64]) -> Spans:
+    """The sessions of memories that were recorded at these moments, in order.
 
     Examples:
-        >>> session_bounds(np.array([0, 60_000, 9_000_000])).tolist()
-        [[0, 60000], [9000000, 9000000]]
+        >>> session_spans(np.array([0, 60_000, 9_000_000]))
+        [(0, 60000), (9000000, 9000000)]
     """
-    ends = np.flatnonzero(np.diff(created) >= PAUSE // timedelta(milliseconds=1))
-    first, last = np.append(-1, ends) + 1, np.append(ends, len(created) - 1)
-    return np.stack([created[first], created[last]], axis=1) if len(created) else np.empty((0, 2))
+    last = np.flatnonzero(np.diff(created) >= PAUSE // timedelta(milliseconds=1))
+    firsts, lasts = created[[0, *last + 1]], created[[*last, -1]]
+    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
 
 
 def session_ratios(

@@ -7,17 +7,16 @@ grammar cannot read. If the model fails, the question has no time, and the trace
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import ClassVar, Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from recall_retrievers.core.errors import ModelError, ReplyError, StoreError
 from recall_retrievers.core.query import Query
-from recall_retrievers.core.requests import Sessions
+from recall_retrievers.core.requests import Sessions, Spans
+from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Flow, Recall, stamped
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.llm.time_question import read_time, time_prompt
@@ -74,34 +73,12 @@ class ExtractTime(ModelStage):
         query = recall.query
         ranges = self.read(query.text, query.reference_time)
         if sessions := named_sessions(query.text):
-            return self._with_sessions(recall, sessions, ranges)
-        return self._with_ranges(recall, ranges)
-
-    def _with_sessions(
-        self, recall: Recall, sessions: Iterable[NamedSessions], ranges: Iterable[TimeRange]
-    ) -> Flow:
-        query, found = recall.query, [*ranges]
-        try:
-            [known] = yield [Sessions(query.reference_time, query.scope)]
-        except StoreError as error:
-            recall = recall.fell_back(self.stage_name, error)
-        else:
-            for each in sessions:
-                if (session := _time_of(each, known, query)) is not None:
-                    found.append(session)
-                else:
-                    words = query.text[slice(*each.span)].strip()
-                    there = f'"{words}" names no time: there are {len(known)} sessions'
-                    recall = recall.fell_back(self.stage_name, there)
-        outcome = self._with_ranges(recall, found)
-        return outcome if isinstance(outcome, Recall) else (yield from outcome)
-
-    def _with_ranges(self, recall: Recall, ranges: list[TimeRange]) -> Recall | Flow:
+            return self._with_sessions(recall, ranges, sessions)
         if ranges:
             return self._understood(recall, ranges)
         if recall.memories:
             recall = replace(recall, memories=stamped(recall.memories, []))
-        if self.llm is None or find_time_words(recall.query.text) is None:
+        if self.llm is None or find_time_words(query.text) is None:
             return recall
         return self._by_model(recall)
 
@@ -115,6 +92,24 @@ class ExtractTime(ModelStage):
             day_first=self.day_first,
             hemisphere=self.hemisphere,
         )
+
+    def _with_sessions(
+        self, recall: Recall, ranges: list[TimeRange], sessions: Sequence[NamedSessions]
+    ) -> Flow:
+        """Ask the store when the sessions took place; one that does not exist names no time."""
+        query = recall.query
+        try:
+            [known] = yield [Sessions(query.reference_time, query.scope)]
+        except StoreError as error:
+            recall, known, sessions = recall.fell_back(self.stage_name, error), (), ()
+        for each in sessions:
+            if (session := _time_of(each, known, query)) is not None:
+                ranges = [*ranges, session]
+            else:
+                words = got(query.text[slice(*each.span)].strip())
+                there = f"{words} names no time, as there are {len(known)} sessions"
+                recall = recall.fell_back(self.stage_name, there)
+        return self._understood(recall, ranges)
 
     def _by_model(self, recall: Recall) -> Flow:
         try:
@@ -135,23 +130,17 @@ class ExtractTime(ModelStage):
         )
 
 
-def _time_of(named: NamedSessions, known: NDArray[np.int64], query: Query) -> TimeRange | None:
-    """The time of sessions; None if they are not among the known ones.
-
-    If the last memory is less than a pause ago, its session still goes on: it is not the last one.
-    """
-    now, before = query.reference_time, len(known)
-    if before and now - _moment(known[-1, 1], now) < PAUSE:
-        before -= 1
+def _time_of(named: NamedSessions, known: Spans, query: Query) -> TimeRange | None:
+    """The time of sessions; None if they are not among the known ones."""
+    at = partial(datetime.fromtimestamp, tz=query.reference_time.tzinfo)
+    # A session goes on until a pause after it: then the one before it is the last.
+    goes_on = bool(known) and query.reference_time - at(known[-1][1] / 1000) < PAUSE
+    before = len(known) - goes_on
     first, last = (n + before if n < 0 else n - 1 for n in (named.first, named.last))
     if not 0 <= first <= last < len(known):
         return None
-    ends = _moment(known[first, 0], now), _moment(known[last, 1] + 1, now)
-    return TimeRange(*ends, "session", query.text[slice(*named.span)], named.span)
-
-
-def _moment(milliseconds: int, now: datetime) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, now.tzinfo)
+    start, end = at(known[first][0] / 1000), at((known[last][1] + 1) / 1000)
+    return TimeRange(start, end, "session", query.text[slice(*named.span)], named.span)
 
 
 def without_time_words(text: str, ranges: list[TimeRange]) -> str:

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import StoreError
+from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
-from recall_retrievers.ranking.relevance import session_bounds
+from recall_retrievers.ranking.relevance import session_spans
 from recall_retrievers.store.chroma.collection import Collection, pages
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.place import Place
@@ -134,15 +135,28 @@ class LiveCollection:
                 counts[Scope() if memory is None else memory.scope] += int(count)
         return counts
 
-    def sessions(self, scope: Scope, moment: datetime) -> NDArray[np.int64]:
-        """The first and the last millisecond of each session of a scope, the oldest first."""
-        with self._while_open(), self._indexed(scope) as rows:
+    def sessions(self, scope: Scope, moment: datetime) -> Spans:
+        """The sessions of a scope by a moment: of turns of conversations, else of all memories."""
+        for types in (("conversation",), ()):
+            recorded = self._recorded(Conditions(scope, types=types, moment=moment))
+            begun = recorded[(recorded > UNDATED) & (recorded <= to_milliseconds(moment))]
+            if len(begun):
+                return session_spans(np.sort(begun))
+        return ()
+
+    def _recorded(self, conditions: Conditions) -> NDArray[np.int64]:
+        """The moments of memories; where rows are not kept here, only a few are read."""
+        with self._while_open(), self._indexed(conditions.scope) as rows:
             if rows is not None:
-                recorded = rows.table.recorded(Wanted(scope, moment=moment))
-            else:
-                found = _fitting_in_chroma(self.collection, Conditions(scope, moment=moment))
-                recorded = _recorded([*islice(found, _ROWS + 1)])
-        return session_bounds(recorded[recorded <= to_milliseconds(moment)])
+                return _selected(rows.table, conditions, self._filter(conditions))[1]
+            found = _fitting_in_chroma(self.collection, conditions)
+            moments = [place_of(each)[0] for each in islice(found, _ROWS + 1)]
+        if len(moments) > _ROWS:
+            raise StoreError(
+                f"sessions are counted among {_ROWS:,} memories at most where there is no row "
+                "index; name the day, or a narrower scope"
+            )
+        return np.array(moments, dtype=np.int64)
 
     def delete(self, ids: Sequence[str] | None, conditions: Conditions) -> int:
         """Delete the memories that fulfil conditions, of these ids or all; return their number."""
@@ -286,18 +300,6 @@ def _fitting_in_chroma(collection: Collection, conditions: Conditions) -> Iterat
             memory = collection.candidate((row_id, _UNREAD, metadata))
             if memory is not None and conditions.admits(memory):
                 yield memory
-
-
-def _recorded(memories: Sequence[Candidate]) -> NDArray[np.int64]:
-    """The times of turns, as `Table.recorded` has them; a large collection is not read for them."""
-    if len(memories) > _ROWS:
-        raise StoreError(
-            f"sessions are counted among {_ROWS:,} memories at most where their rows are not kept "
-            "here; name the day of the session, or a narrower scope"
-        )
-    dated = [each for each in memories if each.created_at is not None]
-    turns = [each for each in dated if each.memory_type == "conversation"] or dated
-    return np.sort(np.array([place_of(each)[0] for each in turns], dtype=np.int64))
 
 
 def _expired(collection: Collection, moment: datetime, scope: Scope = ANYBODY) -> list[str]:

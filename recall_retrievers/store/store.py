@@ -12,13 +12,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final, Never, Unpack, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Hit
 from recall_retrievers.core.concurrent import awaited, awaited_each
 from recall_retrievers.core.errors import MissingMemoryError, RecallError, ScopeError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Filter, TimeInput, check_length
+from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
 from recall_retrievers.core.settings import check_count
 from recall_retrievers.core.settings_messages import got
@@ -392,14 +392,10 @@ class Store:
     acount = awaited(count)
     """How many memories fulfil all conditions, without blocking the event loop; see `count`."""
 
-    def sessions(self, scope: ScopeInput, moment: datetime) -> NDArray[np.int64]:
-        """The first and the last millisecond of each session that has begun by a moment.
-
-        A pause of an hour ends a session. Turns of conversations count; all memories count if none
-        is a turn.
-        """
+    def sessions(self, scope: ScopeInput, moment: datetime) -> Spans:
+        """The sessions of a scope that have begun by a moment; a pause of an hour ends one."""
         owner, live = self._owner(scope), self._opened.found()
-        return np.empty((0, 2), np.int64) if live is None else live.sessions(owner, moment)
+        return () if live is None else live.sessions(owner, moment)
 
     # -- changing and deleting ---------------------------------------------------------------------
 

@@ -1,8 +1,7 @@
 """The sessions that a question names: "our 4th session", "two chats ago", "last time".
 
-A session is a number here: 4 is the fourth of all, -1 the last one before the present. "Our last
-session about the garden" and "the last time I swam" are left to `order`: they mean the latest that
-fits, whichever that is.
+"Our last session about the garden" and "the last time I swam" are left to `order`: they mean the
+latest that fits, whichever that is.
 """
 
 from __future__ import annotations
@@ -15,46 +14,41 @@ from recall_retrievers.text.questions import asks_for_time_alone
 
 _LONGEST = 200  # characters: a pasted dialogue names no session
 
-# How ordinals begin, and counts, from 1 on: in English, German, Spanish and French.
-_ORDINALS: Final = """
-    first|erst|primer|premi[eè]|[首头初]|最初|はじめて second|zweit|segund|deuxi
-    third|dritt|tercer|troisi fourth|viert|cuart|quatri fifth|fünft|quint|cinqui
-    sixth|sechst|sext|sixi seventh|siebt|s[eé]ptim|septi eighth|acht|octav|huiti
-    ninth|neunt|noven|neuvi tenth|zehnt|d[eé]cim|dixi
-""".split()
-_COUNTS: Final = """
-    an?|one|eine[mrn]?|una?|une two|zwei|dos|deux three|drei|tres|trois four|vier|cuatro|quatre
-    five|fünf|cinco|cinq six|sechs|seis seven|sieben|siete|sept eight|acht|ocho|huit
-    nine|neun|nueve|neuf ten|zehn|diez|dix
-""".split()
+# How ordinals begin, and counts, from 1 on: in English, German, Spanish, French (and without 第).
+_ORDINALS: Final = str.split(
+    "first|erst|primer|premi[eè]|[首头初]|最初|はじめて second|zweit|segund|deuxi third|dritt|tercer|troisi"
+    " fourth|viert|cuart|quatri fifth|fünft|quint|cinqui sixth|sechst|sext|sixi"
+    " seventh|siebt|s[eé]ptim|septi eighth|acht|octav|huiti ninth|neunt|noven|neuvi"
+    " tenth|zehnt|d[eé]cim|dixi"
+)
+_COUNTS: Final = str.split(
+    "an?|one|eine[mrn]?|une? two|zwei|dos|deux three|drei|tres|trois four|vier|cuatro|quatre"
+    " five|fünf|cinco|cinq six|sechs|seis seven|sieben|siete|sept eight|acht|ocho|huit"
+    " nine|neun|nueve|neuf ten|zehn|diez|dix"
+)
 _HAN: Final = "零一二三四五六七八九十"
 _LAST = (
-    "last(?!ing)|previous|prior|preceding|most recent|latest|letzt|vorig|vorherig|vorangegangen"
-    "|vergangen|[uú]ltim|pasad|anterior|derni[eè]|précédent|passé|上一?[次回]|(?:前|最[近后])一次"
-    "|前回|この前|こないだ|最後|直近"
+    "last(?!ing)|previous|prior|preceding|most recent|latest|letzt|vorig|vorherig|vergangen|[uú]ltim"
+    "|pasad|anterior|derni[eè]|précédent|passé|上一?[次回]|(?:前|最[近后])一次|前回|この前|こないだ|最後|直近"
 )
 _BUT_ONE = (
-    "(?:second|next)[ -]to[ -]last|last but one|before (?:the )?last|penultimate|vorletzt"
-    "|pen[uú]ltim|avant[ -]derni[eè]|上上一?[次回]|前[々前]回"
+    "(?:second|next)[ -]to[ -]last|last but one|before (?:the )?last|penultimate|vorletzt|pen[uú]ltim"
+    "|avant[ -]derni[eè]|上上一?[次回]|前[々前]回"
 )
-_END = r"[a-zéè]{0,4}\b"
 _WHICH = (
-    rf"(?P<which>(?:{_BUT_ONE}|{_LAST}|{'|'.join(_ORDINALS)}){_END}"
+    rf"(?P<which>(?:{_BUT_ONE}|{_LAST}|{'|'.join(_ORDINALS)})[a-zéè]{{0,4}}\b"
     r"|\d{1,4}(?:st|nd|rd|th|\.?[ªº]|\.|[eè](?:re|me)?r?)(?!\w))"
 )
 _COUNT = rf"\d{{1,4}}|(?:{'|'.join(_COUNTS)})\b"
-_ONE = (
-    r"(?:session|conversation|chat|talk|discussion|dialogue|convo|sitzung|gespräch|unterhaltung"
-    r"|sesi[oó]n|conversaci[oó]n|charla|séance|échange)\b"
+_NOUN = (
+    "(?:session|conversation|chat|talk|discussion|dialogue|convo|sitzung|gespräch|unterhaltung"
+    "|sesi[oó]n|conversaci[oó]n|charla|séance|échange)"
 )
-_MANY = (
-    r"(?:sessions|conversations|chats|talks|discussions|dialogues|convos|sitzungen|gesprächen?"
-    r"|unterhaltungen|sesiones|conversaciones|charlas|séances|échanges)\b"
-)
+_ONE, _SOME = rf"{_NOUN}\b", rf"{_NOUN}(?:s|e[sn]?)?\b"
 _OUR = (
     r"(?:\b(?:in|during|at|of|from|während|bei|beim|zum|am|aus|en|durante|de|dans|pendant|à|lors de"
-    r"|au cours de) )?(?:\b(?:the|our|my|der|die|das|de[mns]|unser(?:e[nmrs]?)?|mein(?:e[nmrs]?)?|el"
-    r"|las?|los|nuestr[ao]s?|mis?|les?|notre|nos|ma|mon|mes) |\bl['’])?(?:very )?\b"
+    r"|au cours de) )?(?:\b(?:the|our|my|der|die|das|de[mns]|(?:unser|mein)(?:e[nmrs]?)?|el|las?|los"
+    r"|nuestr[ao]s?|mis?|les?|notre|nos|ma|mon|mes) |\bl['’])?(?:very )?\b"
 )
 _TIME = r"(?:time|mal|vez|fois)\b"
 _US = "(?: (?:to you|with you|to each other|together|miteinander|zusammen|mit dir|uns|nous))*"
@@ -65,7 +59,6 @@ _TALKED = (
 )
 _N = rf"(?:\d{{1,4}}|[{_HAN[1:]}两]{{1,3}})"
 _ZH_NOUN = "(?:聊天|[对谈会]话|交[谈流]|谈心|沟通)"
-_ZH_SAID = "(?:[我你您咱]们?)?(?:[跟给和对向][我你您]们?)?[聊谈说讲提告建推介答问]"
 _JA_TALK = (
     "(?:の(?:会話|対話|チャット|セッション|おしゃべり|やりとり|話(?!題))"
     "|に?(?:お?話[しを]*|会話し|チャットし)(?:た|ました)(?:とき|時|際))(?:[でに]?は?|の(?:中|とき|時)で?)"
@@ -75,18 +68,19 @@ _PATTERNS: Final = [
     for pattern in (
         rf"{_OUR}{_WHICH} {_ONE}",
         rf"{_OUR}{_ONE} {_WHICH}",
-        rf"{_OUR}{_WHICH} (?P<count>{_COUNT}) {_MANY}",
-        rf"{_OUR}(?P<count>{_COUNT}) {_WHICH} {_MANY}",
-        rf"\b(?P<ago>{_COUNT}) (?:{_ONE}|{_MANY}) (?:ago|back|earlier)\b",
-        rf"\b(?:vor|hace|il y a) (?P<ago>{_COUNT}) (?:{_ONE}|{_MANY})",
+        rf"{_OUR}{_WHICH} (?P<count>{_COUNT}) {_SOME}",
+        rf"{_OUR}(?P<count>{_COUNT}) {_WHICH} {_SOME}",
+        rf"\b(?P<ago>{_COUNT}) {_SOME} (?:ago|back|earlier)\b",
+        rf"\b(?:vor|hace|il y a) (?P<ago>{_COUNT}) {_SOME}",
         rf"{_OUR}{_ONE} (?:number |no\. ?|nr\. ?|n[°º] ?|#)?(?P<number>\d{{1,4}})\b",
         rf"{_OUR}{_WHICH} {_TIME}{_TALKED}",
         rf"\bwhen we (?P<which>first|last) (?:talked|spoke|chatted)\b{_US}",
-        rf"{_OUR}(?P<bare>(?:{_BUT_ONE}|{_LAST}){_END}) {_TIME}(?!,? (?:that|when|i|we|he|she|they|my"
-        r"|als|dass|wo|que|où|qu['’]))",
+        rf"{_OUR}(?P<bare>(?:{_BUT_ONE}|{_LAST})[a-zéè]{{0,4}}) {_TIME}(?!,? (?:that|when|i|we|he|she"
+        r"|they|my|als|dass|wo|que|où|qu['’]))",
         rf"在?(?:我们|咱们)?的?(?P<which>第{_N}[次回场个]|[首头]一?次|{_BUT_ONE}|{_LAST})的?"
         rf"(?:{_ZH_NOUN}|[聊谈](?![到起论过]))(?:的?时候?|[中里])?",
-        rf"(?P<which>{_BUT_ONE}|{_LAST})(?={_ZH_SAID})",
+        rf"(?P<which>{_BUT_ONE}|{_LAST})(?=(?:[我你您咱]们?)?(?:[跟给和对向][我你您]们?)?"
+        "[聊谈说讲提告建推介答问])",
         rf"(?P<ago>{_N})[次个场]{_ZH_NOUN}(?:之前|以前|前)",
         rf"(?P<which>第{_N}回|{_N}[回度]目|初回|最初|初めて|はじめて|{_BUT_ONE}|{_LAST}){_JA_TALK}",
         rf"(?P<ago>{_N})[回つ]前{_JA_TALK}",
@@ -95,7 +89,7 @@ _PATTERNS: Final = [
     )
 ]
 _MAY_NAME = re.compile(
-    rf"{_ONE}|{_MANY}|{_TIME}|\bwhen we\b|[次回场个つ会对話]|セッション", re.IGNORECASE
+    rf"{_NOUN}|time|mal|vez|fois|when we|[次回场つ话話]|セッション", re.IGNORECASE
 )
 _SAID = re.compile(
     r"\b(?:talk|sp(?:ea|o)k|sa(?:y|id)|t[eo]l[ld]|discuss|mention|chat|suggest|recommend|advi|ask"
@@ -108,20 +102,15 @@ _WHEN = re.compile(r"\b(?:when|wann|cu[aá]ndo|quand)\b|什么时候|何时|い�
 # "Before our last session" is another time, and "his last session" is of somebody else.
 _NOT_AFTER = re.compile(
     r"(?:\b(?:an?|his|her|their|its|every|each|since|before|after|until|by|seit|nach|bis|vor|sus?|son"
-    r"|sa|leurs?|desde|hasta|depuis|avant|après|(?:antes|después) de|seine[rmn]?|ihre[rmn]?)|['’]s) $"
-    r"|(?:[跟和与](?![我你您])[^，。？！]{1,8}|[^们]的|自从?|[との])$",
+    r"|sa|leurs?|desde|hasta|depuis|avant|après|(?:antes|después) de|seine[rmn]?|ihre[rmn]?)|['’]s)"
+    r" $|(?:[跟和与](?![我你您])[^，。？！]{1,8}|[^们]的|自从?|[との上])$",
     re.IGNORECASE,
 )
-_OF_ANOTHER = re.compile(
-    r" (?:of|between|at|for|with (?!you|me)|in|mit (?!dir|mir)|zwischen|von|im|con (?!tigo|migo)"
-    r"|entre|del?|du|des|avec (?!toi|moi|vous)|en)\b",
-    re.IGNORECASE,
+_OF_ANOTHER = (
+    " (?:of|between|at|for|with (?!you|me)|in|mit (?!dir|mir)|zwischen|von|im|con (?!tigo|migo)"
+    "|entre|del?|du|des|avec (?!toi|moi|vous)|en"
 )
-_WITH_TOPIC = re.compile(
-    r" (?:about|on|regarding|where|when|that|über|zu[rm]?|wegen|wo|sobre|acerca|sur|où|concernant"
-    r"|del?|du|des|d['’])\b",
-    re.IGNORECASE,
-)
+_TOPIC = "|about|on|regarding|where|when|that|über|zu[rm]?|wegen|wo|sobre|acerca|sur|où|concernant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,48 +134,42 @@ def named_sessions(text: str) -> list[NamedSessions]:
         []
     """
     named: list[NamedSessions] = []
-    if len(text) > _LONGEST or not _MAY_NAME.search(text):
-        return named
-    for pattern in _PATTERNS:
-        for found in pattern.finditer(text):
-            start, end = found.span()
-            inside = any(each.span[0] < end and start < each.span[1] for each in named)
-            numbers = None if inside else _numbers(found.groupdict())
-            if numbers is not None and _is_session(text, found, numbers):
-                named.append(NamedSessions(*numbers, (start, end)))
+    patterns = _PATTERNS if len(text) <= _LONGEST and _MAY_NAME.search(text) else ()
+    for found in (each for pattern in patterns for each in pattern.finditer(text)):
+        numbers = _numbers(found.groupdict())
+        apart = all(found.end() <= a or b <= found.start() for a, b in (x.span for x in named))
+        if numbers and apart and _is_session(text, found, latest=numbers[0] in (1, -1)):
+            named.append(NamedSessions(*numbers, found.span()))
     return named
 
 
-def _is_session(text: str, found: re.Match[str], numbers: tuple[int, int]) -> bool:
-    rest, groups = text[found.end() :], found.groupdict()
+def _is_session(text: str, found: re.Match[str], *, latest: bool) -> bool:
     if _NOT_AFTER.search(text[: found.start()]):
         return False
-    if "bare" in groups:
-        alone = asks_for_time_alone(text, [found.span()])
-        return alone or bool(_SAID.search(text) and not _WHEN.search(text))
-    latest = "which" in groups and numbers[0] in (1, -1)
-    return not _OF_ANOTHER.match(rest) and not (latest and _WITH_TOPIC.match(rest))
+    if "bare" in found.groupdict():
+        said = _SAID.search(text) and not _WHEN.search(text)
+        return bool(said) or asks_for_time_alone(text, [found.span()])
+    restricts = _OF_ANOTHER + (_TOPIC if latest and "which" in found.groupdict() else "") + r")\b"
+    return not re.match(restricts, text[found.end() :], re.IGNORECASE)
 
 
 def _numbers(groups: dict[str, str]) -> tuple[int, int] | None:
     """The first and the last session; None for "the fourth three sessions"."""
-    if "count" not in groups:
-        number = _number(next(iter(groups.values())))
-        number = -number if "ago" in groups else number
-        return (number, number) if number else None
-    which, count = _number(groups["which"]), _number(groups["count"])
-    return {1: (1, count), -1: (-count, -1)}.get(which) if count else None
+    if "count" in groups:
+        which, count = _number(groups["which"]), _number(groups["count"])
+        return {1: (1, count), -1: (-count, -1)}.get(which)
+    [word] = groups.values()
+    number = _number(word) * (-1 if "ago" in groups else 1)
+    return (number, number) if number else None
 
 
 def _number(word: str) -> int:
-    """The number of an ordinal or a count; -1 for "last", 0 for a word that is none."""
+    """The number of an ordinal or a count; -1 for "last"."""
     if digits := re.search(r"\d+", word):
         return int(digits[0])
-    for number, words in ((-2, _BUT_ONE), (-1, _LAST), *enumerate(_ORDINALS, 1)):
+    counts = enumerate((f"(?:{words})$" for words in _COUNTS), 1)
+    for number, words in ((-2, _BUT_ONE), (-1, _LAST), *enumerate(_ORDINALS, 1), *counts):
         if re.match(words, word, re.IGNORECASE):
-            return number
-    for number, words in enumerate(_COUNTS, 1):
-        if re.fullmatch(words, word, re.IGNORECASE):
             return number
     tens, ten, ones = re.sub(f"[^{_HAN}]", "", word.replace("两", "二")).rpartition("十")
     return (_HAN.index(tens or "一") * 10 if ten else 0) + (_HAN.index(ones) if ones else 0)

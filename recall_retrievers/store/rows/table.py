@@ -29,7 +29,6 @@ from recall_retrievers.store.rows.columns import (
     NEVER,
     RECORD,
     SEGMENT,
-    NEVER,
     Columns,
     Places,
     Selection,
@@ -300,13 +299,6 @@ class Table:
         """When rows were recorded, in epoch milliseconds; `NEVER` if that is not known."""
         with self._lock:
             return self._columns["created"][places]
-
-    def recorded(self, wanted: Wanted) -> NDArray[np.int64]:
-        """The times of the turns of conversations, in order; of all rows if none is a turn."""
-        with self._lock:
-            fits = self._columns.fitting(wanted) & (self._columns["created"] != NEVER)
-            turns = fits & (self._columns["memory_type"] == np.uint64(hashed("conversation")))
-            return np.sort(self._columns["created"][turns if turns.any() else fits])
 
     def owners(self, moment: datetime | None) -> tuple[Places, NDArray[np.intp]]:
         """A row of each owner, such as a user in a session, and how many it has at a moment."""

@@ -34,7 +34,9 @@ class Place:
         return [text for text in reversed(self.texts(-4, 0)) if text not in ("the", "-", "a")][:2]
 
     def follows(self, allowed: frozenset[str]) -> bool:
-        """Whether the nearest of the words before is one of these."""
+        """Whether the nearest of the words before is one of these; "up to" is "until"."""
+        if self.before == ["to", "up"] and self.goes_no_further():  # not "up to 2000 steps"
+            return "until" in allowed
         return bool(self.before) and self.before[0] in allowed
 
     def follows_a(self, text: str, *kinds: str) -> bool:
