@@ -16,8 +16,8 @@ _LONGEST = 200  # characters: a pasted dialogue names no session
 
 # How ordinals begin, and counts, from 1 on: in English, German, Spanish, French (and without 第).
 _ORDINALS: Final = str.split(
-    "first|erst|primer|premi[eè]|[首头初]|最初|はじめて second|zweit|segund|deuxi third|dritt|tercer|troisi"
-    " fourth|viert|cuart|quatri fifth|fünft|quint|cinqui sixth|sechst|sext|sixi"
+    "first|erst|primer|premi[eè]|[首头初]|最初|はじめて second|zweit|segund|deuxi"
+    " third|dritt|tercer|troisi fourth|viert|cuart|quatri fifth|fünft|quint|cinqui sixth|sechst|sext|sixi"
     " seventh|siebt|s[eé]ptim|septi eighth|acht|octav|huiti ninth|neunt|noven|neuvi"
     " tenth|zehnt|d[eé]cim|dixi"
 )
@@ -28,15 +28,16 @@ _COUNTS: Final = str.split(
 )
 _HAN: Final = "零一二三四五六七八九十"
 _LAST = (
-    "last(?!ing)|previous|prior|preceding|most recent|latest|letzt|vorig|vorherig|vergangen|[uú]ltim"
-    "|pasad|anterior|derni[eè]|précédent|passé|上一?[次回]|(?:前|最[近后])一次|前回|この前|こないだ|最後|直近"
+    "last(?!ing)|previous|prior|preceding|most recent|latest|letzt|vorig|vorherig|vergangen"
+    "|[uú]ltim|pasad|anterior|derni[eè]|précédent|passé|上一?[次回]|(?:前|最[近后])一次|前回|この前|こないだ|最後|直近"
 )
 _BUT_ONE = (
-    "(?:second|next)[ -]to[ -]last|last but one|before (?:the )?last|penultimate|vorletzt|pen[uú]ltim"
-    "|avant[ -]derni[eè]|上上一?[次回]|前[々前]回"
+    "(?:second|next)[ -]to[ -]last|last but one|before (?:the )?last|penultimate|vorletzt"
+    "|pen[uú]ltim|avant[ -]derni[eè]|上上一?[次回]|前[々前]回"
 )
+_BACK = f"(?:{_BUT_ONE}|{_LAST})"
 _WHICH = (
-    rf"(?P<which>(?:{_BUT_ONE}|{_LAST}|{'|'.join(_ORDINALS)})[a-zéè]{{0,4}}\b"
+    rf"(?P<which>(?:{_BACK}|{'|'.join(_ORDINALS)})[a-zéè]{{0,4}}\b"
     r"|\d{1,4}(?:st|nd|rd|th|\.?[ªº]|\.|[eè](?:re|me)?r?)(?!\w))"
 )
 _COUNT = rf"\d{{1,4}}|(?:{'|'.join(_COUNTS)})\b"
@@ -47,8 +48,8 @@ _NOUN = (
 _ONE, _SOME = rf"{_NOUN}\b", rf"{_NOUN}(?:s|e[sn]?)?\b"
 _OUR = (
     r"(?:\b(?:in|during|at|of|from|während|bei|beim|zum|am|aus|en|durante|de|dans|pendant|à|lors de"
-    r"|au cours de) )?(?:\b(?:the|our|my|der|die|das|de[mns]|(?:unser|mein)(?:e[nmrs]?)?|el|las?|los"
-    r"|nuestr[ao]s?|mis?|les?|notre|nos|ma|mon|mes) |\bl['’])?(?:very )?\b"
+    r"|au cours de) )?(?:\b(?:the|our|my|der|die|das|de[mns]|(?:unser|mein)(?:e[nmrs]?)?|el|las?"
+    r"|los|nuestr[ao]s?|mis?|les?|notre|nos|ma|mon|mes) |\bl['’])?(?:very )?\b"
 )
 _TIME = r"(?:time|mal|vez|fois)\b"
 _US = "(?: (?:to you|with you|to each other|together|miteinander|zusammen|mit dir|uns|nous))*"
@@ -58,7 +59,10 @@ _TALKED = (
     rf"|(?:sommes |avons |a )(?:parlé|discuté|échangé|bavardé)s?)\b{_US}"
 )
 _N = rf"(?:\d{{1,4}}|[{_HAN[1:]}两]{{1,3}})"
+_CLAUSE = ",? (?:that|when|i|we|he|she|they|my|als|dass|wo|que|où|qu['’])"
 _ZH_NOUN = "(?:聊天|[对谈会]话|交[谈流]|谈心|沟通)"
+_ZH_TALK = rf"(?:{_ZH_NOUN}|[聊谈](?![到起论过]))(?:的?时候?|[中里])?"
+_ZH_SAID = "(?:[我你您咱]们?)?(?:[跟给和对向][我你您]们?)?[聊谈说讲提告建推介答问]"
 _JA_TALK = (
     "(?:の(?:会話|対話|チャット|セッション|おしゃべり|やりとり|話(?!題))"
     "|に?(?:お?話[しを]*|会話し|チャットし)(?:た|ました)(?:とき|時|際))(?:[でに]?は?|の(?:中|とき|時)で?)"
@@ -75,14 +79,11 @@ _PATTERNS: Final = [
         rf"{_OUR}{_ONE} (?:number |no\. ?|nr\. ?|n[°º] ?|#)?(?P<number>\d{{1,4}})\b",
         rf"{_OUR}{_WHICH} {_TIME}{_TALKED}",
         rf"\bwhen we (?P<which>first|last) (?:talked|spoke|chatted)\b{_US}",
-        rf"{_OUR}(?P<bare>(?:{_BUT_ONE}|{_LAST})[a-zéè]{{0,4}}) {_TIME}(?!,? (?:that|when|i|we|he|she"
-        r"|they|my|als|dass|wo|que|où|qu['’]))",
-        rf"在?(?:我们|咱们)?的?(?P<which>第{_N}[次回场个]|[首头]一?次|{_BUT_ONE}|{_LAST})的?"
-        rf"(?:{_ZH_NOUN}|[聊谈](?![到起论过]))(?:的?时候?|[中里])?",
-        rf"(?P<which>{_BUT_ONE}|{_LAST})(?=(?:[我你您咱]们?)?(?:[跟给和对向][我你您]们?)?"
-        "[聊谈说讲提告建推介答问])",
+        rf"{_OUR}(?P<bare>{_BACK}[a-zéè]{{0,4}}) {_TIME}(?!{_CLAUSE})",
+        rf"在?(?:我们|咱们)?的?(?P<which>第{_N}[次回场个]|[首头]一?次|{_BACK})的?{_ZH_TALK}",
+        rf"(?P<which>{_BACK})(?={_ZH_SAID})",
         rf"(?P<ago>{_N})[次个场]{_ZH_NOUN}(?:之前|以前|前)",
-        rf"(?P<which>第{_N}回|{_N}[回度]目|初回|最初|初めて|はじめて|{_BUT_ONE}|{_LAST}){_JA_TALK}",
+        rf"(?P<which>第{_N}回|{_N}[回度]目|初回|最初|初めて|はじめて|{_BACK}){_JA_TALK}",
         rf"(?P<ago>{_N})[回つ]前{_JA_TALK}",
         r"(?P<bare>前[々前]?回)(?!の)に?は?",
         rf"(?:会话|对话|セッション)(?P<number>{_N})",

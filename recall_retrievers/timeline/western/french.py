@@ -80,8 +80,8 @@ FRENCH = Western(
             as avons avez ont etais etait etions mon ma mes ce cette ces dit fait y"""
         ),
         before_month=words_of(
-            """en depuis jusqu ici entre et au mois de d du debut fin mi milieu avant apres a chaque 
-            ce pendant - cet"""
+            """en depuis jusqu entre et au mois de d du debut fin mi milieu avant apres a chaque ce
+            pendant - cet ici"""
         ),
         before_weekday=None,
         before_year=words_of(
