@@ -92,6 +92,8 @@ def session_spans(created: NDArray[np.int64]) -> Spans:
         >>> session_spans(np.array([0, 60_000, 9_000_000]))
         [(0, 60000), (9000000, 9000000)]
     """
+    if not len(created):
+        return ()
     last = np.flatnonzero(np.diff(created) >= PAUSE // timedelta(milliseconds=1))
     firsts, lasts = created[[0, *last + 1]], created[[*last, -1]]
     return list(zip(firsts.tolist(), lasts.tolist(), strict=True))

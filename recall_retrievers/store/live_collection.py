@@ -137,26 +137,23 @@ class LiveCollection:
 
     def sessions(self, scope: Scope, moment: datetime) -> Spans:
         """The sessions of a scope by a moment: of turns of conversations, else of all memories."""
-        for types in (("conversation",), ()):
-            recorded = self._recorded(Conditions(scope, types=types, moment=moment))
-            begun = recorded[(recorded > UNDATED) & (recorded <= to_milliseconds(moment))]
-            if len(begun):
-                return session_spans(np.sort(begun))
-        return ()
-
-    def _recorded(self, conditions: Conditions) -> NDArray[np.int64]:
-        """The moments of memories; where rows are not kept here, only a few are read."""
-        with self._while_open(), self._indexed(conditions.scope) as rows:
+        conditions = Conditions(scope, moment=moment)
+        with self._while_open(), self._indexed(scope) as rows:
             if rows is not None:
-                return _selected(rows.table, conditions, self._filter(conditions))[1]
-            found = _fitting_in_chroma(self.collection, conditions)
-            moments = [place_of(each)[0] for each in islice(found, _ROWS + 1)]
-        if len(moments) > _ROWS:
-            raise StoreError(
-                f"sessions are counted among {_ROWS:,} memories at most where there is no row "
-                "index; name the day, or a narrower scope"
-            )
-        return np.array(moments, dtype=np.int64)
+                places, created = _selected(rows.table, conditions, None)
+                turns = rows.table.of_type(places, "conversation")
+            else:
+                found = [*islice(_fitting_in_chroma(self.collection, conditions), _ROWS + 1)]
+                if len(found) > _ROWS:
+                    raise StoreError(
+                        f"sessions are counted among {_ROWS:,} memories at most where there is no "
+                        "row index; name the day, or a narrower scope"
+                    )
+                created = np.array([place_of(each)[0] for each in found], dtype=np.int64)
+                turns = np.array([each.memory_type == "conversation" for each in found], dtype=bool)
+        recorded = created[turns] if turns.any() else created
+        begun = (recorded > UNDATED) & (recorded <= to_milliseconds(moment))
+        return session_spans(np.sort(recorded[begun]))
 
     def delete(self, ids: Sequence[str] | None, conditions: Conditions) -> int:
         """Delete the memories that fulfil conditions, of these ids or all; return their number."""

@@ -17,9 +17,9 @@ _LONGEST = 200  # characters: a pasted dialogue names no session
 # How ordinals begin, and counts, from 1 on: in English, German, Spanish, French (and without 第).
 _ORDINALS: Final = str.split(
     "first|erst|primer|premi[eè]|[首头初]|最初|はじめて second|zweit|segund|deuxi"
-    " third|dritt|tercer|troisi fourth|viert|cuart|quatri fifth|fünft|quint|cinqui sixth|sechst|sext|sixi"
-    " seventh|siebt|s[eé]ptim|septi eighth|acht|octav|huiti ninth|neunt|noven|neuvi"
-    " tenth|zehnt|d[eé]cim|dixi"
+    " third|dritt|tercer|troisi fourth|viert|cuart|quatri fifth|fünft|quint|cinqui"
+    " sixth|sechst|sext|sixi seventh|siebt|s[eé]ptim|septi eighth|acht|octav|huiti"
+    " ninth|neunt|noven|neuvi tenth|zehnt|d[eé]cim|dixi"
 )
 _COUNTS: Final = str.split(
     "an?|one|eine[mrn]?|une? two|zwei|dos|deux three|drei|tres|trois four|vier|cuatro|quatre"
