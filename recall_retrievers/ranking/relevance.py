@@ -7,12 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Sequence
 from datetime import datetime, timedelta
 
-import numpy as np
-from numpy.typing import NDArray
-
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Facts
-from recall_retrievers.core.requests import Spans
 
 
 def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
@@ -83,20 +79,6 @@ def start(score: float | None, relevance: float, stage: str) -> Step:
 
 
 PAUSE = timedelta(hours=1)  # a longer pause ends a session
-
-
-def session_spans(created: NDArray[np.int64]) -> Spans:
-    """The sessions of memories that were recorded at these moments, in order.
-
-    Examples:
-        >>> session_spans(np.array([0, 60_000, 9_000_000]))
-        [(0, 60000), (9000000, 9000000)]
-    """
-    if not len(created):
-        return ()
-    last = np.flatnonzero(np.diff(created) >= PAUSE // timedelta(milliseconds=1))
-    firsts, lasts = created[[0, *last + 1]], created[[*last, -1]]
-    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
 
 
 def session_ratios(

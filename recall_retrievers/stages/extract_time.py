@@ -21,7 +21,7 @@ from recall_retrievers.core.stage import Flow, Recall, stamped
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.llm.time_question import read_time, time_prompt
 from recall_retrievers.ranking.relevance import PAUSE
-from recall_retrievers.text.sessions import NamedSessions, named_sessions
+from recall_retrievers.text.sessions import NamedSession, named_sessions
 from recall_retrievers.timeline import TimeRange, extract_time
 from recall_retrievers.timeline.extract_time import Language
 from recall_retrievers.timeline.unread_words import find_time_words
@@ -72,7 +72,8 @@ class ExtractTime(ModelStage):
         """Read the time expressions of the question against its reference time."""
         query = recall.query
         ranges = self.read(query.text, query.reference_time)
-        if sessions := named_sessions(query.text):
+        spans = [each.span for each in ranges if each.span]
+        if sessions := named_sessions(query.text, spans):
             return self._with_sessions(recall, ranges, sessions)
         if ranges:
             return self._understood(recall, ranges)
@@ -94,7 +95,7 @@ class ExtractTime(ModelStage):
         )
 
     def _with_sessions(
-        self, recall: Recall, ranges: list[TimeRange], sessions: Sequence[NamedSessions]
+        self, recall: Recall, ranges: list[TimeRange], sessions: Sequence[NamedSession]
     ) -> Flow:
         """Ask the store when the sessions took place; one that does not exist names no time."""
         query = recall.query
@@ -130,16 +131,16 @@ class ExtractTime(ModelStage):
         )
 
 
-def _time_of(named: NamedSessions, known: Spans, query: Query) -> TimeRange | None:
-    """The time of sessions; None if they are not among the known ones."""
+def _time_of(named: NamedSession, known: Spans, query: Query) -> TimeRange | None:
+    """The time of a session; None if it is not among the known ones."""
     at = partial(datetime.fromtimestamp, tz=query.reference_time.tzinfo)
     # A session goes on until a pause after it: then the one before it is the last.
     goes_on = bool(known) and query.reference_time - at(known[-1][1] / 1000) < PAUSE
     before = len(known) - goes_on
-    first, last = (n + before if n < 0 else n - 1 for n in (named.first, named.last))
-    if not 0 <= first <= last < len(known):
+    place = named.number + before if named.number < 0 else named.number - 1
+    if not 0 <= place < len(known):
         return None
-    start, end = at(known[first][0] / 1000), at((known[last][1] + 1) / 1000)
+    start, end = at(known[place][0] / 1000), at((known[place][1] + 1) / 1000)
     return TimeRange(start, end, "session", query.text[slice(*named.span)], named.span)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice, pairwise
 from typing import Any
 
@@ -22,7 +22,7 @@ from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
-from recall_retrievers.ranking.relevance import session_spans
+from recall_retrievers.ranking.relevance import PAUSE
 from recall_retrievers.store.chroma.collection import Collection, pages
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.place import Place
@@ -153,7 +153,7 @@ class LiveCollection:
                 turns = np.array([each.memory_type == "conversation" for each in found], dtype=bool)
         recorded = created[turns] if turns.any() else created
         begun = (recorded > UNDATED) & (recorded <= to_milliseconds(moment))
-        return session_spans(np.sort(recorded[begun]))
+        return _spans(np.sort(recorded[begun]))
 
     def delete(self, ids: Sequence[str] | None, conditions: Conditions) -> int:
         """Delete the memories that fulfil conditions, of these ids or all; return their number."""
@@ -206,6 +206,13 @@ class LiveCollection:
         with self._rows.using(scope) as rows:
             rows.prepare(build=True, patient=True)
             yield rows if rows.knows_all else None
+
+
+def _spans(recorded: NDArray[np.int64]) -> Spans:
+    """The sessions of memories that were recorded at these moments, in order."""
+    ends = np.diff(recorded, append=NEVER) >= PAUSE // timedelta(milliseconds=1)
+    firsts, lasts = recorded[np.roll(ends, 1)], recorded[ends]
+    return [*zip(firsts.tolist(), lasts.tolist(), strict=True)]
 
 
 def _decided_by_column(recorded: TimeRange) -> bool:

@@ -7,6 +7,7 @@ latest that fits, whichever that is.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -72,8 +73,6 @@ _PATTERNS: Final = [
     for pattern in (
         rf"{_OUR}{_WHICH} {_ONE}",
         rf"{_OUR}{_ONE} {_WHICH}",
-        rf"{_OUR}{_WHICH} (?P<count>{_COUNT}) {_SOME}",
-        rf"{_OUR}(?P<count>{_COUNT}) {_WHICH} {_SOME}",
         rf"\b(?P<ago>{_COUNT}) {_SOME} (?:ago|back|earlier)\b",
         rf"\b(?:vor|hace|il y a) (?P<ago>{_COUNT}) {_SOME}",
         rf"{_OUR}{_ONE} (?:number |no\. ?|nr\. ?|n[°º] ?|#)?(?P<number>\d{{1,4}})\b",
@@ -89,23 +88,19 @@ _PATTERNS: Final = [
         rf"(?:会话|对话|セッション)(?P<number>{_N})",
     )
 ]
-_MAY_NAME = re.compile(
-    rf"{_NOUN}|time|mal|vez|fois|when we|[次回场つ话話]|セッション", re.IGNORECASE
-)
+_MAY_NAME = re.compile(rf"(?i){_NOUN}|time|mal|vez|fois|when we|[次回场つ话話]|セッ")
 _SAID = re.compile(
-    r"\b(?:talk|sp(?:ea|o)k|sa(?:y|id)|t[eo]l[ld]|discuss|mention|chat|suggest|recommend|advi|ask"
+    r"(?i)\b(?:talk|sp(?:ea|o)k|sa(?:y|id)|t[eo]l[ld]|discuss|mention|chat|suggest|recommend|advi|ask"
     r"|le(?:ave|ft) off|explain|promise|spr[aei]ch|sagt|erzähl|rede|bespr|empf|riet|erwähn|erklär"
     r"|habl|dij|cont[éóa]|coment|aconsej|recomend|mencion|charl|pregunt|parl|dit\b|discut|racont"
-    "|conseill|propos|évoqu)|gesprochen|geredet|gesagt|unterhalten|geraten|話|言|教え|勧め|相談|伝え",
-    re.IGNORECASE,
+    "|conseill|propos|évoqu)|gesprochen|geredet|gesagt|unterhalten|geraten|話|言|教え|勧め|相談|伝え"
 )
 _WHEN = re.compile(r"\b(?:when|wann|cu[aá]ndo|quand)\b|什么时候|何时|いつ", re.IGNORECASE)
 # "Before our last session" is another time, and "his last session" is of somebody else.
 _NOT_AFTER = re.compile(
-    r"(?:\b(?:an?|his|her|their|its|every|each|since|before|after|until|by|seit|nach|bis|vor|sus?|son"
-    r"|sa|leurs?|desde|hasta|depuis|avant|après|(?:antes|después) de|seine[rmn]?|ihre[rmn]?)|['’]s)"
-    r" $|(?:[跟和与](?![我你您])[^，。？！]{1,8}|[^们]的|自从?|[との上])$",
-    re.IGNORECASE,
+    r"(?i)(?:\b(?:an?|his|her|their|its|every|each|since|before|after|until|by|seit|nach|bis|vor"
+    r"|seine[rmn]?|ihre[rmn]?|sus?|desde|hasta|(?:antes|después) de|son|sa|leurs?|depuis|avant"
+    r"|après)|['’]s) $|(?:[跟和与](?![我你您])[^，。？！]{1,8}|[^们]的|自从?|[との上])$"
 )
 _OF_ANOTHER = (
     " (?:of|between|at|for|with (?!you|me)|in|mit (?!dir|mir)|zwischen|von|im|con (?!tigo|migo)"
@@ -115,53 +110,46 @@ _TOPIC = "|about|on|regarding|where|when|that|über|zu[rm]?|wegen|wo|sobre|acerc
 
 
 @dataclass(frozen=True, slots=True)
-class NamedSessions:
-    """Sessions that a question names: from the first to the last, both included."""
+class NamedSession:
+    """A session that a question names."""
 
-    first: int  # 4 = the fourth of all; -1 = the last one before the present
-    last: int
-    span: tuple[int, int]  # where the words stand in the question
+    number: int  # 4 = the fourth of all; -1 = the last one before the present
+    span: tuple[int, int]  # where its words stand in the question
 
 
-def named_sessions(text: str) -> list[NamedSessions]:
-    """The sessions that a question names; no two share a place.
+def named_sessions(text: str, taken: Iterable[tuple[int, int]] = ()) -> list[NamedSession]:
+    """The sessions that a question names.
+
+    A place that is taken has words of time: "our chat last week" is that week.
 
     Examples:
         >>> named_sessions("What did we discuss in our 4th session?")
-        [NamedSessions(first=4, last=4, span=(20, 38))]
-        >>> [(each.first, each.last) for each in named_sessions("我们上上次聊了什么？")]
-        [(-2, -2)]
+        [NamedSession(number=4, span=(20, 38))]
+        >>> [each.number for each in named_sessions("我们上上次聊了什么？")]
+        [-2]
         >>> named_sessions("When did we have our last session about the garden?")
         []
     """
-    named: list[NamedSessions] = []
+    named, spans = list[NamedSession](), [*taken]
     patterns = _PATTERNS if len(text) <= _LONGEST and _MAY_NAME.search(text) else ()
     for found in (each for pattern in patterns for each in pattern.finditer(text)):
-        numbers = _numbers(found.groupdict())
-        apart = all(found.end() <= a or b <= found.start() for a, b in (x.span for x in named))
-        if numbers and apart and _is_session(text, found, latest=numbers[0] in (1, -1)):
-            named.append(NamedSessions(*numbers, found.span()))
+        [(kind, word)] = found.groupdict().items()
+        number = _number(word) * (-1 if kind == "ago" else 1)
+        apart = all(found.end() <= a or b <= found.start() for a, b in spans)
+        if number and apart and _is_session(text, found, kind, number):
+            named.append(NamedSession(number, found.span()))
+            spans.append(found.span())
     return named
 
 
-def _is_session(text: str, found: re.Match[str], *, latest: bool) -> bool:
+def _is_session(text: str, found: re.Match[str], kind: str, number: int) -> bool:
     if _NOT_AFTER.search(text[: found.start()]):
         return False
-    if "bare" in found.groupdict():
+    if kind == "bare":
         said = _SAID.search(text) and not _WHEN.search(text)
         return bool(said) or asks_for_time_alone(text, [found.span()])
-    restricts = _OF_ANOTHER + (_TOPIC if latest and "which" in found.groupdict() else "") + r")\b"
-    return not re.match(restricts, text[found.end() :], re.IGNORECASE)
-
-
-def _numbers(groups: dict[str, str]) -> tuple[int, int] | None:
-    """The first and the last session; None for "the fourth three sessions"."""
-    if "count" in groups:
-        which, count = _number(groups["which"]), _number(groups["count"])
-        return {1: (1, count), -1: (-count, -1)}.get(which)
-    [word] = groups.values()
-    number = _number(word) * (-1 if "ago" in groups else 1)
-    return (number, number) if number else None
+    restricts = _OF_ANOTHER + (_TOPIC if kind == "which" and number in (1, -1) else "")
+    return not re.match(restricts + r")\b", text[found.end() :], re.IGNORECASE)
 
 
 def _number(word: str) -> int:

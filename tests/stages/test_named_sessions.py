@@ -24,9 +24,6 @@ NAMED = """
     -1 | What did we do last time?
     1 | When we first talked, what did I say?
     -2 | our second to last conversation
-    -3 to -1 | our last three conversations
-    1 to 2 | the first two sessions
-    -2 to -1 | lors de nos deux dernières conversations
     12 | 第十二次对话我们说了什么？
     -1 | 上次你推荐了哪本书？
     3 | 三回目に話したとき
@@ -53,8 +50,7 @@ WORDS = dict(line.strip().split(" | ")[::-1] for line in NAMED.strip().splitline
 def test_the_sessions_that_words_name(text: str) -> None:
     found = named_sessions(text)
 
-    numbers = [f"{x.first} to {x.last}" if x.first < x.last else f"{x.first}" for x in found]
-    assert numbers == ([WORDS[text]] if text in WORDS else [])
+    assert [each.number for each in found] == ([int(WORDS[text])] if text in WORDS else [])
 
 
 ANN, MONDAY = {"user_id": "ann"}, datetime(2024, 3, 4, 18, tzinfo=UTC)
@@ -86,7 +82,6 @@ def asked(store: RecallStore, text: str, after: timedelta = LATER - SECOND, **ca
     [
         ("What did we say about tea in our second session?", LATER - SECOND, "2"),
         ("What did we say 3 sessions ago?", LATER - SECOND, "1"),
-        ("What did we say in our last two sessions?", LATER - SECOND, "23"),
         # The second session goes on, and the third has not begun.
         ("What did we say last time?", timedelta(minutes=110), "1"),
         ("What did we say in our second session?", timedelta(minutes=110), "2"),
@@ -121,7 +116,7 @@ def test_a_session_that_does_not_exist_names_no_time(talks: RecallStore) -> None
 
 def test_without_turns_all_memories_make_the_sessions() -> None:
     with RecallStore() as store:
-        assert store.sessions(None, LATER) == ()
+        assert not store.sessions(None, LATER)
         store.add({"content": "x", "created_at": MONDAY + timedelta(days=n)} for n in range(3))
         assert len(store.sessions(None, LATER)) == 3
 
