@@ -36,6 +36,9 @@ class ExtractTime(ModelStage):
     compressors or postprocessors, it notes the time on every candidate, where `FuseRerank` finds
     it.
 
+    "Our 4th session" and "last time" name the time of a session, which the store knows. Without a
+    store of ours they name no time, and the trace says so.
+
     Args:
         llm: The framework's model, for words that the grammar cannot read, such as "during the
             lockdown". None = such a question has no time.
