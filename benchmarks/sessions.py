@@ -30,7 +30,7 @@ def shares(store: RecallStore, file: Path = FILE) -> Iterator[tuple[dict[str, An
     """Each question with the share of the first memories that are of its session."""
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     for line in lines:
-        owner = {"user_id": line["language"]}
+        owner = {"user_id": line.get("language", "")}
         for number, (start, turns) in enumerate(line.get("sessions", ()), 1):
             begin, roles = datetime.fromisoformat(f"{start}+00:00"), ("user", "assistant") * 9
             messages = [
