@@ -88,11 +88,12 @@ class Dated:
 
         An event of days, weeks or months is compared by date, whatever the zones. An event that is
         much longer than the range does not count. A day finds an event of "last
-        week". It does not find an event of "in 2019"; the year or its summer does.
+        week". It does not find an event of "in 2019"; the year or its summer does. A session finds
+        what was recorded in it, and no event.
         """
         if self.created_at is not None and time_range.contains(self.created_at):
             return "recorded"
-        for event in self.events:
+        for event in self.events if time_range.grain != "session" else ():
             if _event_matches(event, time_range):
                 return "event"
         return None

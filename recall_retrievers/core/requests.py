@@ -29,6 +29,9 @@ class Request:
 MOST_HITS = 100_000
 """The most memories that a search returns: a pool of so many is one full of copies."""
 
+Spans = Sequence[tuple[int, int]]
+"""The first and the last moment of each session, in epoch milliseconds, the oldest first."""
+
 Requests = Sequence[Request]
 Answers = Sequence[Any]
 """One answer for each request, in order; its type depends on the class of the request."""
@@ -157,6 +160,14 @@ class Listing(Request):
     filter: Filter | None = None
     within: tuple[TimeRange, ...] = ()
     order: Literal["newest", "oldest"] = "newest"
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions(Request):
+    """The sessions of a scope, as `Spans`, that have begun by a moment."""
+
+    moment: datetime
+    scope: Scope = field(default_factory=Scope)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ from recall_retrievers.core.requests import (
     Request,
     Requests,
     Search,
+    Sessions,
+    Spans,
     Work,
     Write,
 )
@@ -112,10 +114,10 @@ class MemoryStore(Protocol):
 
 @runtime_checkable
 class Lists(Protocol):
-    """A store that can also list its memories by recorded time."""
+    """A store that can also list its memories, or their sessions, by recorded time."""
 
-    def listed(self, listing: Listing) -> list[Candidate]:
-        """The memories that a listing asks for, in its order."""
+    def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
+        """The memories that a listing asks for, in its order; or sessions."""
 
 
 class World:
@@ -221,7 +223,7 @@ def _done(requests: Requests, store: MemoryStore | None) -> Answers:
     def answer(request: Request) -> object:
         if isinstance(request, Fetch):
             return _opened(store).get(request.ids)
-        if isinstance(request, Listing):
+        if isinstance(request, Listing | Sessions):
             if not isinstance(store, Lists):
                 raise StoreError("the memories of this store cannot be listed; ask a question")
             return store.listed(request)

@@ -100,8 +100,8 @@ def _is_date(named: TimeRange, reference_time: datetime) -> bool:
         >>> [_is_date(named, now) for text in texts for named in extract_time(text, now)]
         [True, True, False, False, False]
     """
-    if named.start is None or not named.text:
-        return False
+    if named.start is None or not named.text or named.grain == "session":
+        return named.grain == "session"
     if named.text.isascii() and not any(map(str.isdigit, named.text)):
         return False  # "last Tuesday", "in May": another reading takes 0.2 ms
     again = extract_time(named.text, reference_time - _ELSEWHEN)

@@ -7,14 +7,21 @@ grammar cannot read. If the model fails, the question has no time, and the trace
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import ClassVar, Literal
 
-from recall_retrievers.core.errors import ModelError, ReplyError
+from recall_retrievers.core.errors import ModelError, ReplyError, StoreError
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.requests import Sessions, Spans
+from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Flow, Recall, stamped
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.llm.time_question import read_time, time_prompt
+from recall_retrievers.ranking.relevance import PAUSE
+from recall_retrievers.text.sessions import NamedSession, named_sessions
 from recall_retrievers.timeline import TimeRange, extract_time
 from recall_retrievers.timeline.extract_time import Language
 from recall_retrievers.timeline.unread_words import find_time_words
@@ -28,6 +35,9 @@ class ExtractTime(ModelStage):
     It works on the question before the search. After a search, in a framework's own list of
     compressors or postprocessors, it notes the time on every candidate, where `FuseRerank` finds
     it.
+
+    "Our 4th session" and "last time" name the time of a session, which the store knows. Without a
+    store of ours they name no time, and the trace says so.
 
     Args:
         llm: The framework's model, for words that the grammar cannot read, such as "during the
@@ -64,7 +74,11 @@ class ExtractTime(ModelStage):
     def apply(self, recall: Recall) -> Recall | Flow:
         """Read the time expressions of the question against its reference time."""
         query = recall.query
-        if ranges := self.read(query.text, query.reference_time):
+        ranges = self.read(query.text, query.reference_time)
+        spans = [each.span for each in ranges if each.span]
+        if sessions := named_sessions(query.text, spans):
+            return self._with_sessions(recall, ranges, sessions)
+        if ranges:
             return self._understood(recall, ranges)
         if recall.memories:
             recall = replace(recall, memories=stamped(recall.memories, []))
@@ -83,6 +97,24 @@ class ExtractTime(ModelStage):
             hemisphere=self.hemisphere,
         )
 
+    def _with_sessions(
+        self, recall: Recall, ranges: list[TimeRange], sessions: Sequence[NamedSession]
+    ) -> Flow:
+        """Ask the store when the sessions took place; one that does not exist names no time."""
+        query = recall.query
+        try:
+            [known] = yield [Sessions(query.reference_time, query.scope)]
+        except StoreError as error:
+            recall, known, sessions = recall.fell_back(self.stage_name, error), (), ()
+        for each in sessions:
+            if (session := _time_of(each, known, query)) is not None:
+                ranges = [*ranges, session]
+            else:
+                words = got(query.text[slice(*each.span)].strip())
+                there = f"{words} names no time, as there are {len(known)} sessions"
+                recall = recall.fell_back(self.stage_name, there)
+        return self._understood(recall, ranges)
+
     def _by_model(self, recall: Recall) -> Flow:
         try:
             [reply] = yield [self.to_model(time_prompt(recall.query))]
@@ -100,6 +132,19 @@ class ExtractTime(ModelStage):
             query=recall.query.model_copy(update=understood),
             memories=stamped(recall.memories, ranges),
         )
+
+
+def _time_of(named: NamedSession, known: Spans, query: Query) -> TimeRange | None:
+    """The time of a session; None if it is not among the known ones."""
+    at = partial(datetime.fromtimestamp, tz=query.reference_time.tzinfo)
+    # A session goes on until a pause after it: then the one before it is the last.
+    goes_on = bool(known) and query.reference_time - at(known[-1][1] / 1000) < PAUSE
+    before = len(known) - goes_on
+    place = named.number + before if named.number < 0 else named.number - 1
+    if not 0 <= place < len(known):
+        return None
+    start, end = at(known[place][0] / 1000), at((known[place][1] + 1) / 1000)
+    return TimeRange(start, end, "session", query.text[slice(*named.span)], named.span)
 
 
 def without_time_words(text: str, ranges: list[TimeRange]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice, pairwise
 from typing import Any
 
@@ -18,8 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.errors import StoreError
+from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
+from recall_retrievers.ranking.relevance import PAUSE
 from recall_retrievers.store.chroma.collection import Collection, pages
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.place import Place
@@ -132,6 +135,26 @@ class LiveCollection:
                 counts[Scope() if memory is None else memory.scope] += int(count)
         return counts
 
+    def sessions(self, scope: Scope, moment: datetime) -> Spans:
+        """The sessions of a scope by a moment: of turns of conversations, else of all memories."""
+        conditions = Conditions(scope, moment=moment)
+        with self._while_open(), self._indexed(scope) as rows:
+            if rows is not None:
+                places, created = _selected(rows.table, conditions, None)
+                turns = rows.table.of_type(places, "conversation")
+            else:
+                found = [*islice(_fitting_in_chroma(self.collection, conditions), _ROWS + 1)]
+                if len(found) > _ROWS:
+                    raise StoreError(
+                        f"sessions are counted among {_ROWS:,} memories at most where there is no "
+                        "row index; name the day, or a narrower scope"
+                    )
+                created = np.array([place_of(each)[0] for each in found], dtype=np.int64)
+                turns = np.array([each.memory_type == "conversation" for each in found], dtype=bool)
+        recorded = created[turns] if turns.any() else created
+        begun = (recorded > UNDATED) & (recorded <= to_milliseconds(moment))
+        return _spans(np.sort(recorded[begun]))
+
     def delete(self, ids: Sequence[str] | None, conditions: Conditions) -> int:
         """Delete the memories that fulfil conditions, of these ids or all; return their number."""
         collection, limited = self.collection, conditions.limited or bool(conditions.scope.fields())
@@ -183,6 +206,13 @@ class LiveCollection:
         with self._rows.using(scope) as rows:
             rows.prepare(build=True, patient=True)
             yield rows if rows.knows_all else None
+
+
+def _spans(recorded: NDArray[np.int64]) -> Spans:
+    """The sessions of memories that were recorded at these moments, in order."""
+    ends = np.diff(recorded, append=NEVER) >= PAUSE // timedelta(milliseconds=1)
+    firsts, lasts = recorded[np.roll(ends, 1)], recorded[ends]
+    return [*zip(firsts.tolist(), lasts.tolist(), strict=True)]
 
 
 def _decided_by_column(recorded: TimeRange) -> bool:

@@ -16,7 +16,7 @@ from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import IdLookupError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Filter
-from recall_retrievers.core.requests import Listing, Search
+from recall_retrievers.core.requests import Listing, Search, Sessions, Spans
 from recall_retrievers.core.scope import Scope, ScopeName
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.world import MemoryStore
@@ -100,14 +100,17 @@ class NarrowedStore:
                         raise id_is_taken(stored.id, self.scope)
         return self.store.add(mine)
 
-    def listed(self, listing: Listing) -> list[Candidate]:
-        """The memories that a listing asks for; those outside the scope are left out."""
+    def listed(self, listing: Listing | Sessions) -> list[Candidate] | Spans:
+        """What a listing asks for; memories outside the scope are left out."""
         if not isinstance(self.store, Store):
             raise StoreError(
                 f"{type(self.store).__name__} cannot list memories; ask a question, or use a "
                 "RecallStore"
             )
-        return _listed(self.store, replace(listing, scope=self.scope.narrow(listing.scope)))
+        scope = self.scope.narrow(listing.scope)
+        if isinstance(listing, Sessions):
+            return self.store.sessions(scope, listing.moment)
+        return _listed(self.store, replace(listing, scope=scope))
 
     def _narrowed(self, search: Search) -> Search:
         if self.scope.holds(search.scope):

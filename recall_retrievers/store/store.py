@@ -18,6 +18,7 @@ from recall_retrievers.core.concurrent import awaited, awaited_each
 from recall_retrievers.core.errors import MissingMemoryError, RecallError, ScopeError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Filter, TimeInput, check_length
+from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
 from recall_retrievers.core.settings import check_count
 from recall_retrievers.core.settings_messages import got
@@ -390,6 +391,11 @@ class Store:
 
     acount = awaited(count)
     """How many memories fulfil all conditions, without blocking the event loop; see `count`."""
+
+    def sessions(self, scope: ScopeInput, moment: datetime) -> Spans:
+        """The sessions of a scope that have begun by a moment; a pause of an hour ends one."""
+        owner, live = self._owner(scope), self._opened.found()
+        return () if live is None else live.sessions(owner, moment)
 
     # -- changing and deleting ---------------------------------------------------------------------
 

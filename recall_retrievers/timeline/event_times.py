@@ -36,7 +36,9 @@ def event_times(text: str, recorded_at: datetime) -> tuple[TimeRange, ...]:
         ['2026-06-05 (Friday)']
     """
     ranges: dict[tuple[datetime, datetime], TimeRange] = {}
-    for named in _directed(text, recorded_at):
+    for read in _directed(text, recorded_at):
+        # "As of March" is that month, too.
+        named = read if read.start else next((x for x in read.alternatives if x.start), read)
         start, end = named.start, named.end
         if start is None or end is None or named.soft or named.recurrence is not None:
             continue

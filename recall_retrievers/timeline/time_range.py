@@ -14,6 +14,7 @@ Grain = Literal[
     "second",
     "minute",
     "hour",
+    "session",
     "part_of_day",
     "day",
     "weekend",
@@ -25,9 +26,9 @@ Grain = Literal[
     "decade",
     "century",
 ]
-"""How fine the words are: "March" has the grain of a month, "last Tuesday" of a day."""
+"""How fine the words are: "March" has the grain of a month, "last time" of a session."""
 
-FINER_THAN_DAY: frozenset[Grain] = frozenset({"second", "minute", "hour", "part_of_day"})
+FINER_THAN_DAY: frozenset[Grain] = frozenset({"second", "minute", "hour", "session", "part_of_day"})
 
 # Stand-ins for an open end, so that open ranges compare like closed ones.
 _EARLIEST = datetime.min.replace(tzinfo=UTC)

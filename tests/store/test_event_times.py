@@ -33,6 +33,7 @@ def told(text: str, recorded_at: datetime = RECORDED) -> list[str]:
             "First on March 4, then in May 2023.",
             ["2024-03-04 (Monday)", "2023-05-01 to 2023-05-31"],
         ),
+        ("As of March 2023 we had twelve hens.", ["2023-03-01 to 2023-03-31"]),
         ("Yesterday I ran, and yesterday I swam.", ["2024-03-19 (Tuesday)"]),
         ("我们上个月去了北京。", ["2024-02-01 to 2024-02-29"]),
     ],

@@ -300,6 +300,12 @@ class Table:
         with self._lock:
             return self._columns["created"][places]
 
+    def of_type(self, places: Places, memory_type: str) -> NDArray[np.bool_]:
+        """Whether rows are of a type."""
+        with self._lock:
+            same: NDArray[np.bool_] = self._columns["memory_type"][places] == hashed(memory_type)
+        return same
+
     def owners(self, moment: datetime | None) -> tuple[Places, NDArray[np.intp]]:
         """A row of each owner, such as a user in a session, and how many it has at a moment."""
         with self._lock:

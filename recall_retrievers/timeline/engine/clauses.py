@@ -74,7 +74,11 @@ class Clauses:
         read: Callable[[str, Now], list[Expression]],
     ) -> list[Expression]:
         """Count the times beside "as mentioned on 5 May" from that day; it stays an alternative."""
-        for at, (day, start, end) in enumerate(expressions):
+        for at, (reading, start, end) in enumerate(expressions):
+            # "As of 5 May" is that day, too.
+            day = (
+                reading if reading.start else next((x for x in reading.others if x.start), reading)
+            )
             if day.start is None or day.end != day.start + DAY or day.recurrence:
                 continue
             then = replace(now, moment=day.start + _NOON, elapsed=None)

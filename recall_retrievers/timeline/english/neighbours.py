@@ -34,7 +34,9 @@ class Place:
         return [text for text in reversed(self.texts(-4, 0)) if text not in ("the", "-", "a")][:2]
 
     def follows(self, allowed: frozenset[str]) -> bool:
-        """Whether the nearest of the words before is one of these."""
+        """Whether the nearest of the words before is one of these; "up to" is "until"."""
+        if self.before == ["to", "up"]:  # but "what I am up to may be odd"
+            return "until" in allowed and not is_one_of(self.next, words.AFTER_MODAL)
         return bool(self.before) and self.before[0] in allowed
 
     def follows_a(self, text: str, *kinds: str) -> bool:

@@ -158,7 +158,7 @@ _ONE = "the? CYCLE|TIME|SAID_YEAR"
 
 RANGES: Table = {
     f"between {_ONE} and|to|- {_ONE}": ranges.join,
-    f"from? {_ONE} -|to|until|till|through|thru {_ONE}": ranges.join,
+    f"from? {_ONE} up? -|to|until|till|through|thru {_ONE}": ranges.join,
     f"from|between? the? DAY -|to|until|till|through|thru|and {_ONE}": ranges.days_to,
     f"between DAY -|to|and {_ONE}": ranges.days_to,
     "from SURE_YEAR -|to YEAR": ranges.join,
@@ -189,6 +189,7 @@ RANGES: Table = {
     "at most AGO": ranges.within,
     "under AGO": ranges.within,
     f"until|till|by {_ONE}": ranges.until,
+    f"as of|at {_ONE}": ranges.as_of,
     "of UNIT_NOW": lambda now, when: relative.first_of(now, when.grain),
     f"up to|until|till {_ONE}": ranges.until,
 }
@@ -204,7 +205,6 @@ LEADS: Table = {
     "almost|nearly|exactly|roughly TIME": lambda _, when: when,
     "TIME or so": lambda _, when: when,
     "from TIME": ranges.from_alone,
-    "as of TIME": complete,
     "in|on|at|of|during|over|for|within|throughout TIME": complete,
     "around|about|back|toward|towards TIME": complete,
     "back COMPLETE": _back,

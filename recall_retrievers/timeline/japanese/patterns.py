@@ -135,6 +135,7 @@ _RANGES: Table = {
     f"{_WHEN} から 今|現在 まで": ranges.up_to_now,
     f"{_WHEN} 以降": ranges.onwards,
     f"{_WHEN} まで に?": ranges.until,
+    f"{_WHEN} の? 時点|現在 で?": ranges.as_of,
     f"{_WHEN} より? 前|まえ|以前": ranges.before,
     f"{_WHEN} の 前": ranges.before,
     f"{_WHEN} より|の 後|あと": ranges.after,

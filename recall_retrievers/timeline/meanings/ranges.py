@@ -129,6 +129,12 @@ def until(now: Now, when: When) -> Reading | None:
     return Reading(None, reading.end, reading.grain).or_else(before(now, reading))
 
 
+def as_of(now: Now, when: When) -> Reading | None:
+    """As of September: all that was so by its end; a memory tells of that month."""
+    reading, by_then = resolved(now, when), until(now, when)
+    return by_then and by_then.or_else(reading)
+
+
 def resolved(now: Now, when: When) -> Reading | None:
     """A reading as it is; a cycle at its latest occurrence."""
     return when.latest(now) if isinstance(when, Cycle) else when

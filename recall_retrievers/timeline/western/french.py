@@ -81,13 +81,13 @@ FRENCH = Western(
         ),
         before_month=words_of(
             """en depuis jusqu entre et au mois de d du debut fin mi milieu avant apres a chaque ce
-            pendant - cet"""
+            pendant - cet ici"""
         ),
         before_weekday=None,
         before_year=words_of(
             """en annee annees fin debut mi milieu depuis an entre et de du jusqu a avant apres ete
             hiver printemps
-            automne"""
+            automne ici date"""
         ),
         extra={
             "aujourd hui": lambda now: relative.day(now, 0),
@@ -99,6 +99,9 @@ FRENCH = Western(
             "il y a": lambda _: {"<ago>": None},
             "jusqu a|au|aux|en": lambda _: {"<until>": None, "<to>": None},
             "a partir de|du": lambda _: {"<since>": None},
+            "d ici a|au|aux?": lambda _: {"<until>": None},
+            "en date de|du": lambda _: {"<as_of>": None},
+            "a la date de|du": lambda _: {"<as_of>": None},
             "au cours de|des|du": lambda _: {"<in>": None},
             "REL UNIT - ci": relative.unit,
             "mois de MONTH": cycles.month,

@@ -23,7 +23,7 @@ def _to_come(now: Now, amount: Duration) -> Reading | None:
 
 _PAST = re.compile(r"\b(?:hab|hat|war|wurd|ging|kam)", re.IGNORECASE)
 _BEFORE_A_NAME = (
-    "im in seit bis ab von vom zum und zwischen nach vor anfang mitte ende am an den dem des "
+    "im in seit bis stand ab von vom zum und zwischen nach vor anfang mitte ende am an den dem des "
     "monat gegen um bis - "
 ) + _forms("letzt", "vergangen", "vorig", "dies", "nachst", "kommend", "vorletzt", "jed")
 _PRONOUNS = "ich wir er sie es du ihr man "
@@ -92,6 +92,7 @@ GERMAN = Western(
             "to": "bis",
             "since": "seit",
             "until": "bis",
+            "as_of": "stand",
             "before": "vor",
             "after": "nach",
             "between": "zwischen",
@@ -114,7 +115,7 @@ GERMAN = Western(
         before_month=words_of(_BEFORE_A_NAME),
         before_weekday=words_of(_BEFORE_A_NAME + _PRONOUNS) - {"im", "in"},
         before_year=words_of(
-            _PRONOUNS + "jahr jahre in seit bis ab von vor nach zwischen und ende anfang"
+            _PRONOUNS + "jahr jahre in seit bis stand ab von vor nach zwischen und ende anfang"
         ),
         extra={
             "DAYWORD <morning>": lambda now, offset: combine.part_of_day(now, offset, (5, 12)),
@@ -126,6 +127,7 @@ GERMAN = Western(
             "in DURATION": _to_come,
             "REL nacht": relative.night,
             "bis zum|zur": lambda _: {"<to>": None, "<until>": None},
+            "mit? stand von|vom?": lambda _: {"<as_of>": None},
         },
     )
 )

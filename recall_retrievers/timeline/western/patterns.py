@@ -178,6 +178,7 @@ _RANGES: Table = {
     f"<since> {_WHEN}": ranges.up_to_now,
     "<since> <ago>? DURATION": relative.rolling,
     f"<until> {_WHEN}": ranges.until,
+    f"<as_of> {_WHEN}": ranges.as_of,
     f"<before> {_WHEN}": ranges.before,
     f"<after> {_WHEN}": ranges.after,
     f"<from> {_WHEN} <on>": ranges.onwards,

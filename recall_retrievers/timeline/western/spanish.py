@@ -95,6 +95,8 @@ SPANISH = Western(
             "antes de|del": lambda _: {"<before>": None},
             "despues de|del": lambda _: {"<after>": None},
             "a partir de|del": lambda _: {"<since>": None},
+            "de aqui a|al": lambda _: {"<until>": None},
+            "a|en fecha de|del|a|al": lambda _: {"<as_of>": None},
             "de|por la <morning>": lambda now: cycles.part_of_day(now, (5, 12)),
             "esta <morning>": lambda now: combine.this(now, cycles.part_of_day(now, (5, 12))),
             "la|una|cada|toda|buenas|las <morning>": lambda _: {},
