@@ -23,6 +23,7 @@ from recall_retrievers.ranking.relevance import (
     start,
 )
 from recall_retrievers.ranking.time_ratios import TimeRatio, of_the_time, order_ratios, time_ratios
+from recall_retrievers.ranking.updates import later_first
 from recall_retrievers.text.order import AskedOrder, asked_order
 from recall_retrievers.text.questions import asks_about, asks_the_assistant, person
 
@@ -123,8 +124,10 @@ class FuseRerank(RankStage):
             order = asked_order(
                 query.text, [each.span for each in ranges if each.span and not each.soft]
             )
-        if order is not None:
-            columns.put_in_order(order)
+            if order is not None:
+                columns.put_in_order(order)
+            elif not ranges:
+                columns.put_later_first(query.text)
         lowest = self.fuse_score_threshold
         found_before = [memory.noted("found") for memory in pool.seen]
         found_well = {n for n, r in enumerate(found_before) if isinstance(r, float) and r >= lowest}
@@ -233,6 +236,15 @@ class _Columns:
         inside = {n for n, (_, notes) in enumerate(self.time) if notes["time_match"] in in_time}
         self.order = order_ratios(self.pool.facts, worth, self.fused, order, listed, inside=inside)
         self.asked = order.name
+        self._in_order()
+
+    def put_later_first(self, question: str) -> None:
+        """Put the later of two values before the earlier one."""
+        self.order = later_first(self.pool.facts, question, self.before, self.fused)
+        self.asked = "for the later of two values"
+        self._in_order()
+
+    def _in_order(self) -> None:
         self.fused[:] = [score * own for score, own in zip(self.fused, self.order, strict=True)]
 
     def candidate(self, place: int, memory: Candidate) -> Candidate:

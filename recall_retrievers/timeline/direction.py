@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from recall_retrievers.timeline.extract_time import language_of
 from recall_retrievers.timeline.unread_words import PAST
 
 Direction = Literal["ahead", "back"]
@@ -177,6 +178,17 @@ def direction(
         if found is not None:
             return found
     return None
+
+
+def tells_past(text: str) -> bool:
+    """Whether a verb of a text is in a past tense.
+
+    Examples:
+        >>> tells_past("Ann lives in Leeds."), tells_past("Ann moved to Leeds.")
+        (False, True)
+    """
+    cues = _CUES[language_of(text)].finditer(text)
+    return any(cue.lastgroup in {"back", "act"} for cue in cues)
 
 
 def _of_clause(
