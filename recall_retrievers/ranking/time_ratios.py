@@ -8,15 +8,16 @@ for nothing but a time, nothing else can answer.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from recall_retrievers.core.candidate import Note
 from recall_retrievers.core.memory import TimeMatch
 from recall_retrievers.core.pool import Facts
 from recall_retrievers.core.query import Query
-from recall_retrievers.text.order import AskedOrder
+from recall_retrievers.text.order import AskedOrder, without_order
 from recall_retrievers.text.questions import asks_for_time_alone
+from recall_retrievers.text.words import SMALL_STEMS, plain_stems
 from recall_retrievers.timeline import TimeRange, extract_time, half_life_weight
 
 _POOL = 50  # the best candidates, by which the width of a time is estimated
@@ -114,34 +115,43 @@ def _is_date(named: TimeRange, reference_time: datetime) -> bool:
 
 
 _FITS = 0.75  # the share of the best relevance from which a memory fits the question
+_COVERS = 0.5  # the same for one that has all words of the question that the best one has
 
 
-def order_ratios(  # noqa: PLR0913 - a column each
-    facts: Facts,
-    worth: Sequence[float],
-    scores: Sequence[float],
-    order: AskedOrder,
-    listed: Container[int],
-    *,
-    inside: Container[int],
-) -> list[float]:
-    """The factors that put the memories that fit in the order, before all others.
+def fitting(facts: Facts, worth: Sequence[float], question: str) -> list[int]:
+    """The places of the memories that fit a question for the latest or the first.
 
-    Candidates that were listed, not searched for, all fit. If some that fit are inside the time
-    that the question names, the others do not. One that does not fit, or has no recorded time, has
-    the factor 1.
+    They are nearly as relevant as the best one. Less is enough where a memory shares as many words
+    with the question: the best one may only repeat them. One that shares other words does not fit.
     """
-    ratios = [1.0] * len(facts)
-    best, top = max(worth, default=0.0), max(scores, default=0.0)
-    fitting = [
-        (moment, facts.ids[place], place)
-        for place, moment in enumerate(facts.created)
-        if moment is not None
-        and scores[place] > 0
-        and (worth[place] >= _FITS * best or place in listed)
+    most = max(worth, default=0.0)
+    near = [place for place, own in enumerate(worth) if own >= _COVERS * most > 0]
+    wanted = {*plain_stems(without_order(question))} - SMALL_STEMS
+    found = zip(near, facts.candidates(near), strict=True)
+    shared = {n: wanted.intersection(plain_stems(one.content)) for n, one in found if one}
+    best = next((own for place, own in shared.items() if worth[place] == most), wanted)
+    return [
+        place
+        for place, own in shared.items()
+        if worth[place] >= (_COVERS if best and own >= best else _FITS) * most
+        and not (own and own.isdisjoint(best))
     ]
-    fitting = [each for each in fitting if each[-1] in inside] or fitting
-    fitting.sort(reverse=order.newest)
-    for number, (_, _, place) in enumerate(fitting):
-        ratios[place] = top * (2 - number / len(fitting)) / scores[place]
+
+
+def order_ratios(
+    facts: Facts, scores: Sequence[float], places: Iterable[int], order: AskedOrder
+) -> list[float]:
+    """The factors that put some memories before all others, in the order asked for.
+
+    All others have the factor 1, as has a memory without a recorded time.
+    """
+    ratios, top = [1.0] * len(facts), max(scores, default=0.0)
+    dated = [
+        (moment, facts.ids[place], place)
+        for place in places
+        if (moment := facts.created[place]) is not None and scores[place] > 0
+    ]
+    dated.sort(reverse=order.newest)
+    for number, (_, _, place) in enumerate(dated):
+        ratios[place] = top * (2 - number / len(dated)) / scores[place]
     return ratios

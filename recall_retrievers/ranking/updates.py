@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from recall_retrievers.core.pool import Facts
-from recall_retrievers.text.words import CJK, SMALL_WORDS, words
+from recall_retrievers.text.words import SMALL_STEMS, plain_stems
 from recall_retrievers.timeline.direction import tells_past
 
 _NEAR = 0.75  # the share of the best relevance from which a memory may be changed in place
@@ -16,13 +16,12 @@ _FIRST = 8  # the best candidates, which alone are compared
 _SHORT = 6  # words, or Chinese characters, of a value
 _LONGEST = 200  # characters of a memory that states one thing
 _SENTENCES = re.compile(r"[.!?;。！？；]\W+\w")
-_NO_WORD = re.compile(f"[ぁ-ん]|[{CJK}]{{2}}")  # a particle, a pair of characters
 
 # A question about then, and one that many memories answer together.
 _THEN = re.compile(
     r"\b(?:before|earlier|old|former(?:ly)?|previous(?:ly)?|original(?:ly)?|früher\w*|alte[nmrs]?"
     r"|damals|vorher\w*|ehemalig\w*|antes|antigu[oa]s?|anterior\w*|entonces|avant|ancien(?:ne)?s?"
-    r"|époque|\w+ai[st])\b|以前|之前|原来|那时|当时|当時|古い|元の|昔|だった|でした|ました",
+    r"|époque|\w{3,}ai[st])\b|以前|之前|原来|那时|当时|当時|古い|元の|昔|だった|でした|ました",
     re.IGNORECASE,
 )
 _MANY = re.compile(
@@ -30,14 +29,15 @@ _MANY = re.compile(
     r"|\b(?:quels|quelles|cuáles|qué \w+s)\b|\bwelche \w+(?:er|en)\b"
     r"|\b(?:likes?|loves?|enjoys?|hates?|needs?|wants?|knows?|plays?|mag|magst|mögen|brauch\w*"
     r"|kann|kennt?|spiel\w*|gust\w+|necesit\w+|sabes?|aim\w+|besoin|veu[tx]|jou\w+)\b"
-    "|哪些|几个|多少个|几人|喜欢|需要|会|好き|どんな|必要",
+    "|哪些|几个|多少个|几人|喜欢|需要|会(?![议员计场费社])|好き|どんな|必要",
     re.IGNORECASE,
 )
 _NOW = frozenset(
-    "now new current today jetzt nun neu neue neuer neues aktuell nur noch ahora nuevo nueva ya "
-    "maintenant nouveau nouvell 现 今 新 已".split()
+    plain_stems(
+        "now new current today jetzt nun neu neue neuer neues nur noch ahora nuevo nueva ya "
+        "maintenant nouveau nouvelle 现 今 新 已"
+    )
 )
-_SMALL = frozenset(words(" ".join(word for each in SMALL_WORDS.values() for word in each)))
 
 
 def later_first(
@@ -94,24 +94,20 @@ def differ_in_a_value(one: str, other: str, question: str) -> bool:
         >>> differ_in_a_value("Ann lives in Leeds.", "Tom lives in Bath.", question)
         False
     """
-    asked, sides = {*_stems(question)} - _SMALL, (_stems(one), _stems(other))
+    asked, sides = {*_stems(question)} - SMALL_STEMS, (_stems(one), _stems(other))
     same = Counter(sides[0]) & Counter(sides[1])
     for side in sides:
         value = [n for n, stem in enumerate(side) if side[: n + 1].count(stem) > same[stem]]
         if not value or not value[0] or len(value) > _SHORT:
             return False
-        told = {stem for n, stem in enumerate(side) if n in value and stem not in same}
-        told |= {side[n] for n in range(value[0], value[-1]) if n not in value}
-        if asked & told:
+        whole = range(value[0], value[-1] + 1)  # a word twice may be in the question as well
+        if asked & {side[n] for n in whole if n not in value or side[n] not in same}:
             return False
-    known, shorter = len(asked & same.keys()), min(map(len, sides))
-    return 2 * known >= max(len(asked), 1) and same.total() >= (
-        min(2, shorter / 2) if known == len(asked) else shorter / 2
-    )
+    known, half = len(asked & same.keys()), min(map(len, sides)) / 2
+    enough = min(half, 2) if known == len(asked) else half
+    return 2 * known >= max(len(asked), 1) and same.total() >= enough
 
 
 def _stems(text: str) -> list[str]:
-    """The stems of a text in order, and its Chinese characters; without words for now."""
-    return [
-        stem for stem in words(text) if stem not in _NOW and not _NO_WORD.match(stem)
-    ]
+    """The stems of a text in order, without words for now."""
+    return [stem for stem in plain_stems(text) if stem not in _NOW]
