@@ -25,11 +25,11 @@ from recall_retrievers.ranking.relevance import (
 from recall_retrievers.ranking.time_ratios import (
     TimeRatio,
     fitting,
+    later_first,
     of_the_time,
     order_ratios,
     time_ratios,
 )
-from recall_retrievers.ranking.updates import later_first
 from recall_retrievers.text.order import AskedOrder, asked_order
 from recall_retrievers.text.questions import asks_about, asks_the_assistant, person
 
@@ -72,9 +72,8 @@ class FuseRerank(RankStage):
             dentist", "the last time I ...") is answered in the order of the recorded times. Only
             memories with three quarters of the best relevance are put in order, or half of it if
             they share as many words with the question. If some of them are of the time that the
-            question names, only those are. Also whether the later of two values comes first: "Ann
-            lives in Leeds" and a later "Ann lives in Bath" exchange their scores if the question
-            asks where Ann lives, and names no time.
+            question names, only those are. Also whether the later of two values comes first: for
+            "Where does Ann live?", a later "Ann lives in Bath" before "Ann lives in Leeds".
         top_n: How many to keep. None = as many as the retriever's k, else 5.
         show_time: Whether to put the recorded time before each content, for readers that see
             nothing else: ``[2024-03-12 15:20:00 Tuesday] content``.
@@ -136,7 +135,8 @@ class FuseRerank(RankStage):
             if order is not None:
                 columns.put_in_order(order, query.text)
             elif not ranges:
-                columns.put_later_first(query.text)
+                later = later_first(pool.facts, query.text, before, fused)
+                columns.put("the later of two values first", later)
         lowest = self.fuse_score_threshold
         found_before = [memory.noted("found") for memory in pool.seen]
         found_well = {n for n, r in enumerate(found_before) if isinstance(r, float) and r >= lowest}
@@ -244,14 +244,10 @@ class _Columns:
         fit = _with(self.pool, "listed") or fitting(facts, worth, question)
         inside = {n for n, (_, notes) in enumerate(self.time) if notes["time_match"] in in_time}
         places = inside.intersection(fit) or fit
-        self._put(order.name, order_ratios(facts, self.fused, places, order))
+        self.put(order.name, order_ratios(facts, self.fused, places, order))
 
-    def put_later_first(self, question: str) -> None:
-        """Put the later of two values before the earlier one."""
-        ratios = later_first(self.pool.facts, question, self.before, self.fused)
-        self._put("the later of two values first", ratios)
-
-    def _put(self, name: str, ratios: list[float]) -> None:
+    def put(self, name: str, ratios: list[float]) -> None:
+        """Weigh the scores by an order."""
         self.asked, self.order = name, ratios
         self.fused[:] = [score * own for score, own in zip(self.fused, ratios, strict=True)]
 

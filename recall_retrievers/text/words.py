@@ -217,16 +217,6 @@ def wanted_words(text: str) -> list[str]:
     return [*dict.fromkeys([*stems, *_stemmed(telling, "english", plain=plain)])]
 
 
-def plain_stems(text: str) -> list[str]:
-    """The words of a text as two texts of any language share them: no pairs, no particles.
-
-    Examples:
-        >>> plain_stems("Ann lives in 成都")
-        ['ann', 'live', '成', '都']
-    """
-    return [word for word in words(text) if not _NO_STEM.match(word)]
-
-
 def _stemmed(all_words: Sequence[str], language: Language, *, plain: bool) -> list[str]:
     small = SMALL_WORDS[language]
     telling = [word for word in all_words if word not in small]
@@ -252,16 +242,9 @@ def _parts(word: str) -> Iterable[str]:
     ]
 
 
-_NO_STEM = re.compile(f"[ぁ-ん]|[{CJK}]{{2}}")  # Japanese particles and endings, and pairs
-
-
 @cache
 def _stemmer(language: Language) -> Stemmer.Stemmer:
     return Stemmer.Stemmer(language)
-
-
-SMALL_STEMS: Final = frozenset(words(" ".join(_LISTS.values())))
-"""The small words of all languages, as `plain_stems` has them."""
 
 
 ENDS = 500  # characters at either end of a long text; what lies between is left out
