@@ -47,8 +47,11 @@ AS_BEFORE = [
     ("Where is Ann?", "Ann was in Leeds.", "Ann was in Bath."),  # no state
     ("What does Ann like?", "Ann likes olives.", "Ann likes figs."),  # both are true
     ("Which cats are Ann's?", "Ann's cat is Miso.", "Ann's cat is Biscuit."),
-    ("Where does Ann live?", LEEDS, "Ann lives alone, next to the old mill that her aunt sold."),
-    ("Where does Ann work on Friday?", "Ann lives in Leeds.", "Ann lives in Bath."),
+    ("Where does Ann live?", LEEDS, "Ann lives alone, near a mill with ducks, bees, sheep, goats."),
+    ("Where does Ann live?", LEEDS, "Ann lives in Bath. The garden is big."),
+    ("Where does Ann work as a cook?", LEEDS, BATH),  # no answer
+    ("Where is Ann?", "Ann has bees, ducks, sheep.", "Ann has cold feet."),  # little in common
+    ("Who is a doctor?", "Ann is a doctor.", "Tom is a doctor."),
 ]
 
 
@@ -70,6 +73,7 @@ def test_what_is_no_update_stays_in_place(question: str, early: str, late: str) 
                  {"created_at": NOW.replace(month=1)}, {"score": 0.6}], ids=str)  # fmt: skip
 def test_only_a_near_and_later_memory_of_the_same_author_moves(other: dict[str, object]) -> None:
     assert ranked("Where does Ann live?", LEEDS, BATH, **other)[0].content == LEEDS
+    assert ranked("Where does Ann live?", LEEDS, BATH, score=0.95)[0].content == BATH
 
 
 def test_it_is_switched_off_with_the_order_and_twice_is_once() -> None:
