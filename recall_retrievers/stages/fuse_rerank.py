@@ -22,7 +22,14 @@ from recall_retrievers.ranking.relevance import (
     spread_ratios,
     start,
 )
-from recall_retrievers.ranking.time_ratios import TimeRatio, of_the_time, order_ratios, time_ratios
+from recall_retrievers.ranking.time_ratios import (
+    TimeRatio,
+    fitting,
+    later_first,
+    of_the_time,
+    order_ratios,
+    time_ratios,
+)
 from recall_retrievers.text.order import AskedOrder, asked_order
 from recall_retrievers.text.questions import asks_about, asks_the_assistant, person
 
@@ -63,8 +70,10 @@ class FuseRerank(RankStage):
             preference.
         fuse_order: Whether a question for the latest or the first ("the latest three about the
             dentist", "the last time I ...") is answered in the order of the recorded times. Only
-            memories with three quarters of the best relevance are put in order. If some of them
-            are of the time that the question names, only those are.
+            memories with three quarters of the best relevance are put in order, or half of it if
+            they share as many words with the question. If some of them are of the time that the
+            question names, only those are. Also whether the later of two values comes first: for
+            "Where does Ann live?", a later "Ann lives in Bath" before "Ann lives in Leeds".
         top_n: How many to keep. None = as many as the retriever's k, else 5.
         show_time: Whether to put the recorded time before each content, for readers that see
             nothing else: ``[2024-03-12 15:20:00 Tuesday] content``.
@@ -123,8 +132,11 @@ class FuseRerank(RankStage):
             order = asked_order(
                 query.text, [each.span for each in ranges if each.span and not each.soft]
             )
-        if order is not None:
-            columns.put_in_order(order)
+            if order is not None:
+                columns.put_in_order(order, query.text)
+            elif not ranges:
+                later = later_first(pool.facts, query.text, before, fused)
+                columns.put("the later of two values first", later)
         lowest = self.fuse_score_threshold
         found_before = [memory.noted("found") for memory in pool.seen]
         found_well = {n for n, r in enumerate(found_before) if isinstance(r, float) and r >= lowest}
@@ -225,15 +237,19 @@ class _Columns:
                     self.time[place] = (1.0, self.time[place][1])
                 self.fused[place] = (memory.score or 0.0) * self._time(place)[0]
 
-    def put_in_order(self, order: AskedOrder) -> None:
+    def put_in_order(self, order: AskedOrder, question: str) -> None:
         """Raise the scores of what fits, so that they are in the order that is asked for."""
+        facts, in_time = self.pool.facts, ("recorded", "event")
         worth = [own * self._time(place)[0] for place, own in enumerate(self.before)]
-        listed = _with(self.pool, "listed")
-        in_time = ("recorded", "event")
+        fit = _with(self.pool, "listed") or fitting(facts, worth, question)
         inside = {n for n, (_, notes) in enumerate(self.time) if notes["time_match"] in in_time}
-        self.order = order_ratios(self.pool.facts, worth, self.fused, order, listed, inside=inside)
-        self.asked = order.name
-        self.fused[:] = [score * own for score, own in zip(self.fused, self.order, strict=True)]
+        places = inside.intersection(fit) or fit
+        self.put(order.name, order_ratios(facts, self.fused, places, order))
+
+    def put(self, name: str, ratios: list[float]) -> None:
+        """Weigh the scores by an order."""
+        self.asked, self.order = name, ratios
+        self.fused[:] = [score * own for score, own in zip(self.fused, ratios, strict=True)]
 
     def candidate(self, place: int, memory: Candidate) -> Candidate:
         """A candidate with its new score, and the steps to it."""

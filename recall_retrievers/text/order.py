@@ -168,18 +168,20 @@ _CJK_QUESTION = re.compile("[？?吗哪谁几]|什么|多少|怎么|何|誰|い�
 
 # The words with which one asks for an order, a time or a number: they say nothing of the topic.
 _FILLERS: Final = re.compile(
-    r"\b(?:"
+    rf"\b(?:(?:{_FEW}|\d{{1,3}}) )?(?:"
     + _lines("""
         last latest newest most recent(?:ly)? first earliest oldest times? when ago long often
-        go done goes going went gone been happen(?:ed)?
+        go done goes going went gone been happen(?:ed)? know knew hear heard said told learnt?
         (?:letzt|neuest|neust|jüngst|aktuellst|erst|früh|ältest)e?[nmrs]? zuletzt zuerst
         erstmals mals? male oft wann worum gehen geht ging gegangen gibt gewesen gemacht
+        weiß wusste hören? gehört gesagt erzählt erfahren
         [úu]ltim[oa]s? recientes? primer[oa]?s? antigu[oa]s? vez veces cuándo ir fui fue fuimos
-        hice hizo hemos de.qué.trat(?:a|ó) derni(?:er|ère)s? récente?s? premi(?:er|ère)s?
-        ancien(?:ne)?s? fois quand allée?s? fait de.quoi
+        hice hizo hemos de.qué.trat(?:a|ó) supe sé oí enteré derni(?:er|ère)s? récente?s?
+        premi(?:er|ère)s? ancien(?:ne)?s? fois quand allée?s? fait de.quoi sais su appris entendu
+        dit
     """)
-    + r")\b|什么时候|何时|几次|多久|时候|最新|最近|最后|最早|最初|最先|[上前第首头]?一?次"
-    "|[上前]回|[一哪][本条件个篇场封]"
+    + rf")\b(?: (?:{_FEW}|\d{{1,3}})\b)?|什么时候|何时|几次|多久|时候|听?说了?|知道|聊了?|跟"
+    "|最新|最近|最后|最早|最初|最先|[上前第首头]?一?次|[上前]回|[一哪][本条件个篇场封]"
     "|最後|直近|前回|この前|こないだ|初めて|はじめて|一番|最も|新しい|古い|早い|いつ|行った|行き",
     re.IGNORECASE,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from recall_retrievers.timeline.extract_time import language_of
 from recall_retrievers.timeline.unread_words import PAST
 
 Direction = Literal["ahead", "back"]
@@ -177,6 +178,11 @@ def direction(
         if found is not None:
             return found
     return None
+
+
+def tells_past(text: str) -> bool:
+    """Whether a verb of a text is in a past tense."""
+    return any(c.lastgroup in {"back", "act"} for c in _CUES[language_of(text)].finditer(text))
 
 
 def _of_clause(

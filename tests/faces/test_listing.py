@@ -14,10 +14,10 @@ from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-26T12:00:00Z"
 VISITS = [
-    ("2023-05-01", "the dentist and the nurse", "insight"),
+    ("2023-05-01", "the dentist, the dentist, the nurse of the dentist", "insight"),
     ("2024-01-05", "the dentist made a filling", "conversation"),
     ("2024-02-10", "the dentist cleaned teeth", "observation"),
-    ("2024-03-02", "the dentist made a crown", "conversation"),
+    ("2024-03-02", "the dentist put in a crown", "conversation"),
     ("2024-03-20", "the dentist moved", "observation"),
 ]
 OTHERS = [

@@ -4,7 +4,7 @@ from typing import Any
 
 from tables import table
 
-from benchmarks.order import first_found, read
+from benchmarks.order import first_found, read, wanted
 from recall_retrievers.store import RecallStore
 from recall_retrievers.text.order import asked_order
 
@@ -117,4 +117,4 @@ def test_the_right_memory_is_first_though_newer_ones_share_words(words: Any) -> 
     with RecallStore(embedding=words) as store:
         found = first_found(store, [swimming, concert])
 
-    assert found == [each["memories"][each["right"]][1] for each in (swimming, concert)]
+    assert found == [wanted(each) for each in (swimming, concert)]
