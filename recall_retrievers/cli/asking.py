@@ -50,8 +50,10 @@ _SETTINGS = {
     "duplicate_threshold": "share of words from which two memories count as one",
     "mmr_lambda": "below 1, memories that repeat better ones lose score",
     "fetch_k": "the size of the candidate pool",
+    "as_of": "answer as the collection stood at this moment, ISO 8601",
+    "include_superseded": "find superseded memories, too: true or false",
 }
-_METAVARS = {"filter": "JSON", "time_range": "WORDS"}
+_METAVARS = {"filter": "JSON", "time_range": "WORDS", "as_of": "TIME"}
 _WHOLE = re.compile(r"\s|[\u3040-\u30ff\u3400-\u9fff]")  # Chinese and Japanese have no spaces
 
 
