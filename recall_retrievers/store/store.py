@@ -35,7 +35,6 @@ from recall_retrievers.store.chroma.rows import (
     MemoryInput,
     Ready,
     as_memory,
-    filled_in,
     id_is_taken,
     make_ready,
     to_metadata,
@@ -503,9 +502,8 @@ class Store:
 
         Args:
             old_id: The id of the old memory.
-            new: The new memory, as `add` takes one. It has the owner of the old one. Without an id
-                it gets one that is made of the old id and the text. One with a known id replaces
-                that memory, and may supersede several.
+            new: The new memory, as `add` takes one. It gets the scope of the old one. Without an
+                id it gets one that is made of the old id and the text.
             scope: Whose memories these are: the old one must be in this scope.
 
         Raises:
@@ -919,8 +917,11 @@ def _superseding(memory: Memory, old: Candidate) -> Memory:
     new_id = memory.id or digest(f"{old.id}\n{memory.content}")
     if new_id == old.id:
         raise SettingsError("supersede", (f"memory {got(new_id)} cannot supersede itself",))
-    current = {"id": new_id, "superseded_by": "", "superseded_at": None}
-    return filled_in(memory.model_copy(update=current), old.scope)
+    if not memory.scope.holds(old.scope):
+        mine, other = got(memory.scope.fields()), got(old.scope.fields())
+        raise ScopeError(f"a memory of {mine} cannot supersede one of {other}; leave its scope out")
+    current = {"id": new_id, "scope": old.scope, "superseded_by": "", "superseded_at": None}
+    return memory.model_copy(update=current)
 
 
 def _missing(id: str, name: str) -> MissingMemoryError:

@@ -136,6 +136,8 @@ def test_the_command_line_asks_and_exports(
         assert main("recall", ["ask", QUESTION, *place, "--json", *options]) == 0
         [answer] = json.loads(capsys.readouterr().out)
         assert [each["id"] for each in answer["memories"]] == [found]
+    assert main("recall", ["explain", QUESTION, *place, "--id", "berlin"]) == 0
+    assert "berlin was not found: bonn supersedes it" in capsys.readouterr().out
     assert main("recall", ["export", *place, "-o", str(tmp_path / "all.jsonl")]) == 0
     assert main("recall", ["load", "--memories", str(tmp_path / "all.jsonl")]) == 0
     with RecallStore(tmp_path / "all.jsonl.recall") as again:

@@ -45,9 +45,7 @@ class Answer:
 
 def is_conditional(search: Search) -> bool:
     """Whether a search wants only some of the memories."""
-    return bool(
-        search.scope.fields() or search.within or search.as_it_stood or search.filter is not None
-    )
+    return bool(search.scope.fields() or search.within or search.filter is not None)
 
 
 def named(memory: Candidate) -> Candidate:
