@@ -122,20 +122,11 @@ class Dated:
 
 
 class Standing(NamedTuple):
-    """Which memories count: those that stand at a moment.
+    """Which memories count. The row index and Chroma compare the same times as this does."""
 
-    This is the one place that decides it. The row index and Chroma compare the same times.
-
-    Attributes:
-        moment: The moment: what has expired or is superseded by then does not count. None = all
-            memories count.
-        as_it_stood: Whether only memories count that were recorded by then.
-        include_superseded: Whether superseded memories count, too.
-    """
-
-    moment: datetime | None = None
-    as_it_stood: bool = False
-    include_superseded: bool = False
+    moment: datetime | None = None  # what has ended by then does not count; None = all count
+    as_it_stood: bool = False  # whether only what was recorded by then counts
+    include_superseded: bool = False  # whether what is superseded by then counts, too
 
     def counts(self, memory: Dated) -> bool:
         """Whether a memory counts."""

@@ -493,12 +493,10 @@ class Store:
     def supersede(self, old_id: str, new: MemoryInput, *, scope: ScopeInput = None) -> str:
         """Store a memory that takes the place of an older one, and return its id.
 
-        Nothing is deleted. From the time of the new memory on, the old one is no longer found. It
-        is found again with ``as_of`` an earlier moment, with ``include_superseded=True``, and by
-        questions such as "What was it before?". Its ``superseded_by`` is the id of the new one. If
-        you delete the new memory, the old one counts again.
-
-        The same call again changes nothing. So a call that was interrupted can be repeated.
+        Nothing is deleted. From the time of the new memory on, the old one is found only with
+        ``as_of`` an earlier moment, with ``include_superseded=True``, and by questions such as
+        "What was it before?". If you delete the new memory, the old one counts again. The same call
+        again changes nothing, so a call that was interrupted can be repeated.
 
         Args:
             old_id: The id of the old memory.
@@ -507,15 +505,12 @@ class Store:
             scope: Whose memories these are: the old one must be in this scope.
 
         Raises:
-            MissingMemoryError: When there is no memory with the old id in the scope, or it has
-                expired.
-            SettingsError: When another memory supersedes the old one already; the error names the
-                newest. Or when the new memory has the id of the old one.
-            ScopeError: When the new memory has another owner, or the scope lacks a field of
-                ``require_scope``.
+            MissingMemoryError: When the old memory is not in the scope, or has expired.
+            SettingsError: When the old one is superseded already (the error names the newest), or
+                when both have one id.
+            ScopeError: When the new memory has another scope; and as `update` does.
             MemoryFormatError: When the new memory cannot be stored.
-            ForeignCollectionError: When somebody else made the collection.
-            StoreError: When the writing fails.
+            StoreError: As `update` does.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -524,10 +519,9 @@ class Store:
             ...     [old] = store.add([flat])
             ...     moved = {"content": "I live in Bonn.", "created_at": "2024-05-03"}
             ...     new = store.supersede(old, moved)
-            ...     now = [each.content for each in store.memories()]
-            ...     then = [each.content for each in store.memories(as_of="2024-01-01")]
-            ...     now, then, store.get([old])[0].superseded_by == new
-            (['I live in Bonn.'], ['I live in Berlin.'], True)
+            ...     [then] = store.memories(as_of="2024-01-01")
+            ...     then.content, then.superseded_by == new, store.count()
+            ('I live in Berlin.', True, 1)
         """
         owner = self._owner(scope)
         live = self._opened.to_change()

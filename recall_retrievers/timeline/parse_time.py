@@ -60,14 +60,7 @@ def parse_time(
 def end_of_day(
     value: float | str | datetime, timezone: tzinfo | str | None = None, *, name: str = "timestamp"
 ) -> datetime:
-    """Read a moment as `parse_time` does; a date without a time is the end of its day.
-
-    Examples:
-        >>> end_of_day("2024-03-05", "UTC").isoformat()
-        '2024-03-05T23:59:59.999999+00:00'
-        >>> end_of_day("2024-03-05T12:00Z").isoformat()
-        '2024-03-05T12:00:00+00:00'
-    """
+    """Read a moment as `parse_time` does; a date without a time is the end of its day."""
     moment = parse_time(value, timezone, name=name)
     with suppress(TypeError, ValueError):
         date.fromisoformat(value.strip() if isinstance(value, str) else "")

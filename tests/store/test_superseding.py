@@ -127,18 +127,6 @@ def test_what_cannot_be(small: SmallEmbedding, old: str, new: Any, error: Any, s
         assert [*store.memories(include_superseded=True)] == before
 
 
-def test_what_is_deleted_with_its_heirs_leaves_nothing(in_memory: RecallStore) -> None:
-    chain(in_memory)
-    in_memory.supersede("white", tea("red", 6, expires_at=NOON + 7 * DAY))
-    assert in_memory.for_scope(user_id="ann").delete(["black", "white"]) == 2
-    assert in_memory.get(["green"])[0].superseded_by == "red"
-    assert in_memory.purge() == 1  # nothing that could be found has changed
-    assert ids([*in_memory.memories()]) == ["bobs"]
-    assert in_memory.supersede("green", tea("new", 8)) == "new"
-    assert in_memory.delete(scope=ANN, everything=True) == 2
-    assert in_memory.count(include_superseded=True) == 1
-
-
 def test_what_is_true_once_more(in_memory: RecallStore) -> None:
     in_memory.add([tea("green", 0)])
     in_memory.supersede("green", tea("black", 2))
