@@ -36,6 +36,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (BEFORE, {}, "berlin bonn rome"),
     ("", {"time_range": ("2023-01-01", None)}, "rome"),
     ("", {"time_range": ("2023-01-01", None), "as_of": "2024-05-03"}, "bonn"),
+    ("", {"time_range": ("2023-01-01", None), "include_superseded": True}, "berlin bonn rome"),
 ]
 
 
