@@ -127,6 +127,12 @@ def test_what_cannot_be(small: SmallEmbedding, old: str, new: Any, error: Any, s
         assert [*store.memories(include_superseded=True)] == before
 
 
+def test_heirs_that_are_deleted_together_leave_no_link(in_memory: RecallStore) -> None:
+    chain(in_memory)
+    assert in_memory.for_scope(user_id="ann").delete(["black", "white"]) == 2
+    assert in_memory.get(["green"])[0].superseded_by == ""
+
+
 def test_what_is_true_once_more(in_memory: RecallStore) -> None:
     in_memory.add([tea("green", 0)])
     in_memory.supersede("green", tea("black", 2))
