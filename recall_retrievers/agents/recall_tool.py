@@ -30,6 +30,7 @@ DESCRIPTION = (
 WHEN = 'Only memories of this time, in words: "last Tuesday", "in March".'
 SINCE = "Only memories from this day on: 2024-03-01."
 UNTIL = "Only memories up to this day, included: 2024-03-31."
+AS_OF = "What was known and still true on this day: 2024-03-31."
 
 _HEADING = f"Memories of earlier conversations that may help now, the best first. {QUOTED_MATERIAL}"
 
@@ -51,17 +52,17 @@ class RecallToolInput(BaseModel):
     when: str | None = Field(default=None, description=WHEN)
     since: str | None = Field(default=None, description=SINCE)
     until: str | None = Field(default=None, description=UNTIL)
+    as_of: str | None = Field(default=None, description=AS_OF)
 
     def options(self) -> CallOptions:
         """The settings of the call; empty if no time is named."""
+        options = CallOptions(as_of=_moment("as_of", self.as_of)) if self.as_of else CallOptions()
         if self.since or self.until:
-            return CallOptions(
-                time_range=(_moment("since", self.since), _moment("until", self.until, days=1)),
-                time_mode="require",
-            )
+            between = _moment("since", self.since), _moment("until", self.until, days=1)
+            return {**options, "time_range": between, "time_mode": "require"}
         if self.when:
-            return CallOptions(time_range=self.when, time_mode="require")
-        return CallOptions()
+            return {**options, "time_range": self.when, "time_mode": "require"}
+        return options
 
     def answer(self, memories: Sequence[Candidate]) -> str:
         """The memories in their fences, or the time that has none.

@@ -50,8 +50,10 @@ _SETTINGS = {
     "duplicate_threshold": "share of words from which two memories count as one",
     "mmr_lambda": "below 1, memories that repeat better ones lose score",
     "fetch_k": "the size of the candidate pool",
+    "as_of": "answer as the collection stood at this moment, ISO 8601",
+    "include_superseded": "find superseded memories, too: true or false",
 }
-_METAVARS = {"filter": "JSON", "time_range": "WORDS"}
+_METAVARS = {"filter": "JSON", "time_range": "WORDS", "as_of": "TIME"}
 _WHOLE = re.compile(r"\s|[\u3040-\u30ff\u3400-\u9fff]")  # Chinese and Japanese have no spaces
 
 
@@ -164,7 +166,8 @@ def explain(options: argparse.Namespace) -> int:
     with opened(options) as collection:
         wanted, k = _stored(collection.store, options.id), options.k
         if wanted:
-            options.k = max(k, collection.store.count())  # a place for every memory
+            # A place for every memory.
+            options.k = max(k, collection.store.count(include_superseded=True))
         retriever = retriever_of(options, collection.store)
         for question in texts_of(options.question):
             recall = retriever.recall_without_model(question)
@@ -238,6 +241,8 @@ def _absence(recall: Recall, memory: Memory, retriever: MemoryRetriever, k: int)
     if not recall.query.scope.holds(memory.scope):
         scope = ", ".join(f"{name} {value}" for name, value in recall.query.scope.fields().items())
         return f"not found: it is outside the scope, {scope}"
+    if memory.superseded_by and not (recall.query.as_of or recall.query.include_superseded):
+        return f"not found: {memory.superseded_by} supersedes it"
     in_time = retriever.time_mode == "require" and bool(recall.query.time_ranges)
     limits = {
         "does not fit the filter": recall.query.filter is not None,

@@ -85,9 +85,9 @@ def export(options: argparse.Namespace) -> int:
     with opened(options, searched=False) as collection, _output(options.output) as (out, escaped):
         store, count = collection.store, 0
         owner = scope_of(options)
-        memories = store.memories(scope=owner, order="oldest")
+        memories = store.memories(scope=owner, order="oldest", include_superseded=True)
         lines = _with_vectors(store, memories) if options.vectors else map(memory_line, memories)
-        total = store.count(scope=owner)
+        total = store.count(scope=owner, include_superseded=True)
         for line in progress_bar(lines, total=total, desc="writing", unit="memories", wanted=True):
             out.write(json_line(line, escaped=escaped) + "\n")
             count += 1
@@ -171,8 +171,8 @@ def delete(options: argparse.Namespace) -> int:
     """Delete memories of a collection by their owner, time, type or metadata.
 
     All conditions must hold. An owner alone is no condition: --everything deletes all of theirs. It
-    says how many memories that are, and deletes them after a yes; expired memories go as well. In
-    Python it is store.delete(...).
+    says how many memories that are, and deletes them after a yes; expired and superseded memories
+    go as well. In Python it is store.delete(...).
     """
     try:
         Conditions.of(**_conditions(options)).check_deleting(options.id, options.everything)
@@ -191,7 +191,7 @@ def _agreed(options: argparse.Namespace, store: RecallStore) -> bool:
     """Whether the user agrees, who sees how many memories it is about."""
     if not sys.stdin.isatty():
         raise ValueError("delete asks before it deletes, and nobody can answer; pass --yes")
-    fitting = store.memories(**_conditions(options))
+    fitting = store.memories(**_conditions(options), include_superseded=True)
     number = sum(1 for each in fitting if options.id is None or each.id in options.id)
     complain(f"delete {number} of {store.count()} memories of {options.collection}? [y/N]")
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -78,6 +78,8 @@ class Candidate(Dated):
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     quality: float | None = None
     expires_at: datetime | None = None
+    superseded_by: str = ""
+    superseded_at: datetime | None = None
     score: float | None = None
     steps: tuple[Step, ...] = ()
     source: object = field(default=None, repr=False)

@@ -31,7 +31,7 @@ TRACE = TRACE_PREFIX + "trace"
 BESIDE_TEXT = frozenset({"said_before", "turn_before"})
 """The fields of a turn that serve the search only; a reader has no use for them."""
 
-_TEXTS = ("when_to_use", "author", "said_before", "turn_before")
+_TEXTS = ("when_to_use", "author", "said_before", "turn_before", "superseded_by")
 
 DOCUMENT_FIELDS = "document_fields"
 """The metadata key that names the fields which a document of a vector store had."""
@@ -40,6 +40,7 @@ _BOOKKEEPING = ("langgraph_", DOCUMENT_FIELDS)
 
 _KNOWN = frozenset(
     {"memory_type", "created_at", "expires_at", "when_to_use", "author", "quality", "event_ranges"}
+    | {"superseded_by", "superseded_at"}
     | BESIDE_TEXT
     | {SCORE_KEY, *Scope.model_fields}
     # Further keys of our rows, which the framework's own stores pass on.
@@ -73,8 +74,9 @@ def stored_fields(memory: Candidate, timezone: tzinfo | None) -> dict[str, objec
     flat |= memory.scope.fields()
     if memory.events:
         flat["event_ranges"] = " ".join(map(format_interval, memory.events))
-    if memory.expires_at:
-        flat["expires_at"] = in_zone(memory.expires_at, timezone).isoformat()
+    for name in ("expires_at", "superseded_at"):
+        if moment := getattr(memory, name):
+            flat[name] = in_zone(moment, timezone).isoformat()
     if memory.quality is not None:
         flat["quality"] = memory.quality
     return flat
@@ -189,6 +191,8 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
         metadata=cast("dict[str, MetadataValue]", rest),
         quality=float(quality) if isinstance(quality, int | float) else None,
         expires_at=_moment(flat.get("expires_at"), timezone),
+        superseded_by=str(flat.get("superseded_by", "")),
+        superseded_at=_moment(flat.get("superseded_at"), timezone),
         score=_finite(score),
         steps=trace.steps if trace else (),
         source=source,

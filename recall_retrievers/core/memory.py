@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import (
     ConfigDict,
@@ -65,23 +65,46 @@ class Dated:
         created_at: datetime | None
         events: tuple[TimeRange, ...]
         expires_at: datetime | None
+        superseded_at: datetime | None
 
     def recorded(self, timezone: tzinfo | None) -> str:
         """When it was recorded, such as 2024-03-12 15:20:00 Tuesday; empty if that is not known.
 
+        The day follows on which it was superseded, if it is.
+
         Examples:
             >>> from datetime import UTC
-            >>> Memory(content="Tea.", created_at="2024-03-12T15:20:00Z").recorded(UTC)
+            >>> tea = Memory(content="Tea.", created_at="2024-03-12T15:20:00Z")
+            >>> tea.recorded(UTC)
             '2024-03-12 15:20:00 Tuesday'
+            >>> tea.model_copy(update={"superseded_at": tea.created_at}).recorded(UTC)
+            '2024-03-12 15:20:00 Tuesday until 2024-03-12'
         """
         if self.created_at is None:
             return ""
         local = in_zone(self.created_at, timezone)
-        return f"{local:%Y-%m-%d %H:%M:%S} {weekday_name(local)}"
+        return f"{local:%Y-%m-%d %H:%M:%S} {weekday_name(local)}{self._until(timezone)}"
+
+    @property
+    def day(self) -> str:
+        """The day on which it was recorded, in the zone of its time; empty if not known."""
+        moment = self.created_at
+        if moment is None:
+            return ""
+        return f"{moment:%Y-%m-%d} {weekday_name(moment)}{self._until(moment.tzinfo)}"
+
+    def _until(self, timezone: tzinfo | None) -> str:
+        ended = self.superseded_at and in_zone(self.superseded_at, timezone)
+        return f" until {ended:%Y-%m-%d}" if ended else ""
 
     def expired(self, moment: datetime) -> bool:
         """Whether it has expired by a moment."""
         return self.expires_at is not None and self.expires_at <= moment
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """From when it is not found: when it expires or is superseded, whichever is first."""
+        return min(filter(None, (self.expires_at, self.superseded_at)), default=None)
 
     def matches(self, time_range: TimeRange) -> TimeMatch | None:
         """Which time of the memory lies in a range: the recorded time, the event time, or none.
@@ -97,6 +120,27 @@ class Dated:
             if _event_matches(event, time_range):
                 return "event"
         return None
+
+
+class Standing(NamedTuple):
+    """Which memories count. The row index and Chroma compare the same times as this does."""
+
+    moment: datetime | None = None  # what has ended by then does not count; None = all count
+    as_it_stood: bool = False  # whether only what was recorded by then counts
+    include_superseded: bool = False  # whether what is superseded by then counts, too
+
+    def counts(self, memory: Dated) -> bool:
+        """Whether a memory counts."""
+        moment, created = self.moment, memory.created_at
+        if moment is None:
+            return True
+        ends = memory.expires_at if self.include_superseded else memory.ends_at
+        there = not self.as_it_stood or (created is not None and created <= moment)
+        return there and (ends is None or ends > moment)
+
+
+ALWAYS = Standing()
+"""All memories count."""
 
 
 class Memory(Dated, Settings):
@@ -123,6 +167,8 @@ class Memory(Dated, Settings):
         quality: How good the memory is, 0 to 1; higher is better. It is not a retrieval score.
         expires_at: The time from which it is not found, in the same forms as ``created_at``. It
             stays in the collection until `RecallStore.purge`. None = it never expires.
+        superseded_by: The id of the memory that supersedes it; see `RecallStore.supersede`.
+        superseded_at: Since when that is so, in the same forms as ``created_at``.
 
     Examples:
         >>> Memory(content="The dentist is on Elm Street.", created_at="2024-03-12T15:20:00Z").id
@@ -153,6 +199,8 @@ class Memory(Dated, Settings):
     metadata: dict[str, MetadataValue] = Field(default_factory=dict)
     quality: Share | None = None
     expires_at: AwareTime | None = None
+    superseded_by: str = ""
+    superseded_at: AwareTime | None = None
 
     if TYPE_CHECKING:  # the input types; type checkers would take the types of the fields instead
 
@@ -172,6 +220,8 @@ class Memory(Dated, Settings):
             metadata: Mapping[str, MetadataValue] = ...,
             quality: float | None = None,
             expires_at: TimeInput | None = None,
+            superseded_by: str = "",
+            superseded_at: TimeInput | None = None,
         ) -> None: ...
 
     @field_validator("content")

@@ -182,7 +182,7 @@ def _memory(row: Mapping[str, Any], line: bytes, timezone: str | None) -> Memory
     metadata = row.get("metadata") or {}
     # `Memory` says what is wrong with anything else.
     fields["metadata"] = {**metadata, **rest} if isinstance(metadata, Mapping) else metadata
-    for name in ("created_at", "expires_at"):
+    for name in ("created_at", "expires_at", "superseded_at"):
         if row.get(name) is not None:
             fields[name] = parse_time(row[name], timezone, name=name)
     if isinstance(fields.get("events"), list):

@@ -86,6 +86,8 @@ class Query(Settings):
         search_text: The text to search for. Empty = ``text``.
         k: How many memories the caller wants; None outside a retriever.
         messages: The conversation around the question, oldest first, if it is known.
+        as_of: The moment whose memories are asked; None = those of the reference time.
+        include_superseded: Whether superseded memories may answer.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -98,6 +100,8 @@ class Query(Settings):
     search_text: str = ""
     k: Count | None = None
     messages: tuple[Message, ...] = ()
+    as_of: datetime | None = None
+    include_superseded: bool = False
 
 
 def check_length(text: str) -> None:

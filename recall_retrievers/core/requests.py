@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.memory import Memory, Standing
 from recall_retrievers.core.query import Filter, Query
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import check_count
@@ -99,8 +99,10 @@ class Search(Request):
         timezone: The time zone of the times in a filter that have none.
         method: "semantic" = nearest in meaning, scored by similarity, 0 to 1; "keyword" = sharing
             most of its words, scored by BM25, 0 and up.
-        moment: When it is asked: what has expired by then is not found. None = now, by the clock
-            of the store.
+        moment: When it is asked: what has expired or is superseded by then is not found. None =
+            now, by the clock of the store.
+        as_it_stood: Whether what was recorded after the moment is not found, either.
+        include_superseded: Whether superseded memories are found.
         by_tokens: Whether to measure how near each memory comes to every word of the text, if the
             store has the vectors of its tokens: as ``token_similarity``, 0 to 1.
         in_columns: Whether the hits may come as an `Arm`, where each is made when it is looked at.
@@ -117,6 +119,8 @@ class Search(Request):
     timezone: tzinfo | None = None
     method: Method = "semantic"
     moment: datetime | None = None
+    as_it_stood: bool = False
+    include_superseded: bool = False
     by_tokens: bool = False
     in_columns: bool = field(default=False, compare=False)
 
@@ -127,19 +131,23 @@ class Search(Request):
         """The search with a moment: its own, else the one of a clock."""
         return self if self.moment is not None else replace(self, moment=now)
 
+    @property
+    def standing(self) -> Standing:
+        """Which memories count."""
+        return Standing(self.moment, self.as_it_stood, self.include_superseded)
+
     def admitting(self) -> Callable[[Candidate], bool] | None:
-        """What tells whether a memory is in the scope, of the time asked for, and not expired.
+        """What tells whether a memory is in the scope, of the time asked for, and counts.
 
         None where nothing is limited. The filter is not checked: it may be about more than a memory
         keeps.
         """
-        scope, within, moment = self.scope.fields(), self.within, self.moment
-        if not scope and not within and moment is None:
+        scope, within, counts = self.scope.fields(), self.within, self.standing.counts
+        if not scope and not within and self.moment is None:
             return None
 
         def admits(memory: Candidate) -> bool:
-            ends = memory.expires_at  # not by a call: this is asked of each candidate
-            if moment is not None and ends is not None and ends <= moment:
+            if not counts(memory):
                 return False
             if within and not any(memory.matches(each) for each in within):
                 return False
@@ -155,7 +163,7 @@ class Listing(Request):
     """Memories of the collection by recorded time, for a question without words; see `Search`."""
 
     limit: int
-    moment: datetime
+    standing: Standing
     scope: Scope = field(default_factory=Scope)
     filter: Filter | None = None
     within: tuple[TimeRange, ...] = ()

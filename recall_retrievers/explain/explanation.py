@@ -16,7 +16,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.explain import timeline
 from recall_retrievers.explain.html import as_html
-from recall_retrievers.explain.rows import EMPTY, day_of, left_out, remarks, rows, understood
+from recall_retrievers.explain.rows import EMPTY, left_out, remarks, rows, understood
 from recall_retrievers.text.words import printable
 
 T = TypeVar("T")
@@ -122,7 +122,7 @@ def explain(memories: Sequence[Candidate | Memory]) -> Explanation:
 def _memory_cell(memory: Candidate, with_id: bool) -> Text:
     """The time, the id and the content, as `Text`: so a "[bold]" in a memory stays as it is."""
     cell = Text()
-    head = [day_of(memory), printable(memory.id) if with_id else ""]
+    head = [memory.day, printable(memory.id) if with_id else ""]
     if any(head):
         cell.append(f"{'  '.join(filter(None, head))}\n", style="dim")
     shown = memory.content if len(memory.content) <= _LONGEST else f"{memory.content[:_LONGEST]}…"

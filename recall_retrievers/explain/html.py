@@ -17,7 +17,6 @@ from recall_retrievers.explain import timeline
 from recall_retrievers.explain.rows import (
     EMPTY,
     Row,
-    day_of,
     highest,
     left_out,
     remarks,
@@ -102,7 +101,7 @@ def _small(facts: Iterable[str]) -> str:
 
 
 def _content(memory: Candidate) -> str:
-    facts = [day_of(memory), memory.memory_type, memory.author]
+    facts = [memory.day, memory.memory_type, memory.author]
     if memory.events:
         facts.append(f"tells of {', '.join(event.describe() for event in memory.events)}")
     about = _small(filter(None, facts))

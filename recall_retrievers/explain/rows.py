@@ -9,7 +9,6 @@ from math import isclose
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.recall import JOINED, OUTCOME
 from recall_retrievers.core.stage import stamped_ranges
-from recall_retrievers.timeline.calendar_names import weekday_name
 from recall_retrievers.timeline.wording import in_words
 
 EMPTY = "No memories to explain."
@@ -118,12 +117,6 @@ def left_out(memories: Sequence[Candidate]) -> str:
     steps = memories[0].steps if memories else ()
     counts = ", ".join(step.about for step in steps if step.stage == OUTCOME and step.about)
     return f"Left out: {counts}" if counts else ""
-
-
-def day_of(memory: Candidate) -> str:
-    """The day on which a memory was recorded, with its weekday; empty if that is not known."""
-    moment = memory.created_at
-    return f"{moment:%Y-%m-%d} {weekday_name(moment)}" if moment else ""
 
 
 def _changes(step: Step) -> bool:

@@ -62,13 +62,8 @@ def body(memory: Candidate) -> str:
 
 def quoted(number: int, memory: Candidate, text: str | None = None) -> str:
     """A memory in its fence, with its author and its recorded day; a ``text`` is `harmless`."""
-    recorded = (
-        f"{memory.created_at:%Y-%m-%d} {weekday_name(memory.created_at)}"
-        if memory.created_at
-        else ""
-    )
     shown = harmless(body(memory)) if text is None else text
-    return fenced("memory", shown, number=str(number), author=memory.author, recorded=recorded)
+    return fenced("memory", shown, number=str(number), author=memory.author, recorded=memory.day)
 
 
 def quoted_question(query: Query) -> str:

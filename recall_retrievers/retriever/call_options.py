@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, field_validator
 
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.message import Message, read_messages
-from recall_retrievers.core.query import Filter, Timed, TimeInput
+from recall_retrievers.core.query import Filter, Timed, TimeInput, Timestamp
 from recall_retrievers.core.scope import Scope, ScopeInput
 from recall_retrievers.core.settings import Count, Seconds
 from recall_retrievers.core.settings_messages import got
@@ -52,6 +52,8 @@ class CallOptions(TypedDict, total=False):
     time_mode: TimeMode
     messages: Sequence[object]
     deadline_s: float | None
+    as_of: TimeInput | None
+    include_superseded: bool
 
 
 def combine_options(around: CallOptions, call: CallOptions) -> CallOptions:
@@ -76,6 +78,8 @@ class RecallOptions(Timed, SearchMethod):
     time_mode: TimeMode = "prefer"
     messages: Annotated[tuple[Message, ...], BeforeValidator(read_messages)] = ()
     deadline_s: Seconds | None = None
+    as_of: Timestamp = None
+    include_superseded: bool = False
 
     @field_validator("filter")
     @classmethod

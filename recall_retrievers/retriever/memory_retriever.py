@@ -40,6 +40,7 @@ from recall_retrievers.stages.rewrite_memory import RewriteMemory
 from recall_retrievers.stages.search_gate import SearchGate
 from recall_retrievers.store import ScopedStore
 from recall_retrievers.store.memory_store import NarrowedStore, OpenStore, required_by
+from recall_retrievers.timeline.parse_time import end_of_day
 
 _log = logging.getLogger(__name__)
 
@@ -115,6 +116,11 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
             content. `BuildQuery` and `RewriteMemory` look at the last three.
         deadline_s: Seconds for the whole question. After that no model is asked, and you get what
             is found and ranked by then; the trace says so. A search that has begun is finished.
+        as_of: Answer as the collection stood at this moment: with memories that were recorded by
+            then, and neither expired nor superseded by then. A date without a time is the end of
+            that day. "Last week" is still read from ``timestamp``. None = superseded memories are
+            not found, unless a question asks for them: "What was it before?"
+        include_superseded: Find superseded memories, too; see `RecallStore.supersede`.
         fetch_k: The size of the candidate pool; never less than four times k. If the question names
             a time, the pool has as many again from that time.
         fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
@@ -242,6 +248,8 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
             time_ranges=call.bounds(moment, self._calendar),
             k=call.k,
             messages=call.messages,
+            as_of=None if call.as_of is None else end_of_day(call.as_of, moment.tzinfo),
+            include_superseded=call.include_superseded,
         )
 
     def _in_order(self, call: RecallOptions, query: Query) -> list[Stage]:

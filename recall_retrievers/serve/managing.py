@@ -1,4 +1,4 @@
-"""The operations that manage memories: add, list, count, get, update, delete."""
+"""The operations that manage memories: add, list, count, get, update, supersede, delete."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from recall_retrievers.serve.operation import (
     NotEmpty,
     Operation,
     OptionalText,
+    ReadingOperation,
     ScopedService,
     ScopeFields,
     TimedOperation,
@@ -135,7 +136,13 @@ class _Conditions(TimedOperation):
         }
 
 
-class ListMemories(_Conditions):
+class _Reading(_Conditions, ReadingOperation):
+    def _conditions(self, service: ScopedService) -> dict[str, Any]:
+        standing = {"as_of": self.as_of, "include_superseded": self.include_superseded}
+        return {**super()._conditions(service), **standing}
+
+
+class ListMemories(_Reading):
     """List memories by their time."""
 
     result = Page
@@ -158,7 +165,7 @@ class ListMemories(_Conditions):
         return Page(memories=shown, next=None if is_last else _place(shown[-1]))
 
 
-class CountMemories(_Conditions):
+class CountMemories(_Reading):
     """Count memories."""
 
     result = Counted
@@ -184,11 +191,7 @@ class GetMemory(Operation):
         return MemoryView.model_validate(found[0])
 
 
-class UpdateMemory(Operation):
-    """Change fields of a memory; what is not named stays."""
-
-    result = MemoryView
-
+class _Change(Operation):
     id: str = Field(min_length=1, description="The id of the memory.")
     content: str = Field(default="", description="The new text.")
     memory_type: str = Field(default="", description="The new type.")
@@ -201,18 +204,40 @@ class UpdateMemory(Operation):
     when_to_use: str = Field(default="", description="For a task: the condition.")
     quality: float | None = Field(default=None, ge=0, le=1, description="How good it is.")
 
-    async def done_by(self, service: ScopedService) -> MemoryView:
-        """Change what is named, which must be something."""
+    def _named(self) -> dict[str, object]:
+        """What is named; that must be something."""
         named = self.model_fields_set - _SCOPE - {"id"}
         if not named:
             known = sorted(set(type(self).model_fields) - _SCOPE - {"id"})
             raise QueryError(f"name what is to be changed: {', '.join(known)}")
-        changes = {_IN_PYTHON.get(name, name): getattr(self, name) for name in named}
+        return {name: getattr(self, name) for name in named}
+
+
+class UpdateMemory(_Change):
+    """Change fields of a memory; what is not named stays."""
+
+    result = MemoryView
+
+    async def done_by(self, service: ScopedService) -> MemoryView:
+        """Change what is named."""
+        changes = {_IN_PYTHON.get(name, name): value for name, value in self._named().items()}
         updated = await service.store.aupdate(self.id, **cast("MemoryChanges", changes))
         return MemoryView.model_validate(updated)
 
 
 _IN_PYTHON = {"content": "text", "created_at": "timestamp"}
+
+
+class SupersedeMemory(_Change):
+    """Store a memory in the place of another one, which stays and counts no more."""
+
+    result = Added
+
+    content: str = Field(min_length=1, description="The text of the new memory.")
+
+    async def done_by(self, service: ScopedService) -> Added:
+        """Store it; the same request again changes nothing."""
+        return Added(ids=[await service.store.asupersede(self.id, self._named())])
 
 
 class DeleteMemory(Operation):

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from recall_retrievers.agents.recall_tool import (
+    AS_OF,
     DESCRIPTION,
     SINCE,
     UNTIL,
@@ -36,6 +37,8 @@ from recall_retrievers.serve.managing import (
     ListMemories,
     NewMemory,
     Page,
+    SupersedeMemory,
+    UpdateMemory,
 )
 from recall_retrievers.serve.operation import (
     MOST_PER_REQUEST,
@@ -87,6 +90,7 @@ class RecallTool(Tool):
     when: str = Field(default="", description=WHEN)
     since: str = Field(default="", description=SINCE)
     until: str = Field(default="", description=UNTIL)
+    as_of: str = Field(default="", description=AS_OF)
 
     async def call(self, do: Do) -> str:
         """The memories in their fences, best first."""
@@ -123,6 +127,49 @@ class RememberTool(Tool):
         done = await do(AddMemories(memories=[NewMemory(**named)]))
         [memory_id] = Added.model_validate(done).ids
         return f"Remembered, with the id {memory_id!r}."
+
+
+class UpdateTool(Tool):
+    """Changes a memory."""
+
+    name = public_name = "update"
+    title = "Correct a memory"
+    description = (
+        "Correct a memory that was wrong or incomplete from the beginning, by its id. What it said "
+        "before is lost. If the world has changed instead, use `supersede`."
+    )
+    changes = True
+    destroys = True
+
+    id: str = Field(min_length=1, description="The id of the memory.")
+    content: str = Field(min_length=1, description="The new text, which can be understood alone.")
+
+    async def call(self, do: Do) -> str:
+        """A sentence that says that it is changed."""
+        await do(UpdateMemory(id=self.id, content=self.content))
+        return f"Updated the memory {self.id!r}."
+
+
+class SupersedeTool(UpdateTool):
+    """Stores a memory in the place of another one."""
+
+    name = public_name = "supersede"
+    title = "Replace a memory that is no longer true"
+    description = (
+        "Store what is true now in the place of a memory that was true before: a new address, job, "
+        "price, plan. The old memory stays, and is found when somebody asks what was so before."
+    )
+    destroys = False
+
+    created_at: str = Field(
+        default="", description="Since when that is so, in ISO 8601, if that is not now."
+    )
+
+    async def call(self, do: Do) -> str:
+        """A sentence that says that it is stored, with its id."""
+        done = await do(SupersedeMemory(**self._named()))
+        [memory_id] = Added.model_validate(done).ids
+        return f"Remembered, with the id {memory_id!r}, in the place of {self.id!r}."
 
 
 class ForgetTool(Tool):
@@ -179,6 +226,8 @@ class ListTool(Tool):
 TOOLS: tuple[type[Tool], ...] = (
     RecallTool,
     RememberTool,
+    UpdateTool,
+    SupersedeTool,
     ForgetTool,
     ListTool,
 )

@@ -151,6 +151,15 @@ class TimedOperation(Operation):
         return cast("CallOptions", {**named, **time.options()})
 
 
+class ReadingOperation(TimedOperation):
+    """An operation that reads memories as they stand, or as they stood at a moment."""
+
+    as_of: Timestamp = Field(
+        default=None, description="As the memories stood then; a date is the end of that day."
+    )
+    include_superseded: bool = Field(default=False, description="Superseded memories, too.")
+
+
 @dataclass(frozen=True, slots=True)
 class ScopedService:
     """Does operations in this process: a store and its retrievers in one scope."""
@@ -209,6 +218,8 @@ class MemoryView(BaseModel):
     memory_type: str = "observation"
     created_at: datetime | None = None
     expires_at: datetime | None = None
+    superseded_by: str = Field(default="", description="The id of the memory in its place.")
+    superseded_at: datetime | None = None
     when_to_use: str = ""
     author: str = ""
     scope: Scope = Scope()
@@ -258,7 +269,7 @@ class Retrieved(BaseModel):
         return cls(answer=recall.text, metadata=found)
 
 
-class RetrievePersonalMemory(TimedOperation):
+class RetrievePersonalMemory(ReadingOperation):
     """Find the memories that answer a question, best first."""
 
     result = Retrieved

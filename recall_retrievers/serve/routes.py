@@ -17,6 +17,7 @@ from recall_retrievers.serve.managing import (
     DeleteMemory,
     GetMemory,
     ListMemories,
+    SupersedeMemory,
     UpdateMemory,
 )
 from recall_retrievers.serve.operation import Operation, RetrievePersonalMemory, RetrieveTaskMemory
@@ -62,6 +63,7 @@ ROUTES = (
     ApiRoute("DELETE", "/memories", DeleteMemories),
     ApiRoute("GET", "/memories/{id}", GetMemory),
     ApiRoute("PATCH", "/memories/{id}", UpdateMemory),
+    ApiRoute("POST", "/memories/{id}/supersede", SupersedeMemory, status=201),
     ApiRoute("DELETE", "/memories/{id}", DeleteMemory),
     ApiRoute("GET", "/count", CountMemories),
 )

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from recall_retrievers.core.candidate import Candidate, Hit, Step
 from recall_retrievers.core.errors import StoreError
+from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.pool import Arm, Facts, Pool, arms_of
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.recall import left_out
@@ -22,7 +23,7 @@ from recall_retrievers.ranking.diversity import diversified
 from recall_retrievers.ranking.fusion import Fusion, by_similarity, fuse_arms, unmeasured
 from recall_retrievers.ranking.near_duplicates import copies, for_all
 from recall_retrievers.text.order import AskedOrder, asked_order, without_order
-from recall_retrievers.text.questions import asks_for_time_alone
+from recall_retrievers.text.questions import asks_for_time_alone, asks_what_was_before
 from recall_retrievers.text.words import words
 from recall_retrievers.timeline import TimeRange
 
@@ -139,7 +140,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             query.scope,
             query.filter,
             timezone=zone,
-            moment=query.reference_time,
+            **_standing(query)._asdict(),
             by_tokens=self.method == "hybrid" and by_tokens,
             in_columns=True,
         )
@@ -215,12 +216,16 @@ def _list(
     """List the memories of the time, the scope and the filter of a question without a topic."""
     query = recall.query
     limit = min(query.k or 5, (asked and asked.count) or MOST_HITS)
-    listing = Listing(
-        limit, query.reference_time, query.scope, query.filter, query.time_ranges, order
-    )
+    listing = Listing(limit, _standing(query), query.scope, query.filter, query.time_ranges, order)
     [found] = yield [listing]
     step = Step(_NAME, notes={"listed": f"{order} first"})
     return replace(recall, memories=tuple(memory.after(None, step) for memory in found))
+
+
+def _standing(query: Query) -> Standing:
+    """Which memories may answer: those that count now, or at another moment."""
+    before = query.include_superseded or asks_what_was_before(query.text)
+    return Standing(query.as_of or query.reference_time, query.as_of is not None, before)
 
 
 def _bounded(query: Query) -> tuple[TimeRange, ...]:

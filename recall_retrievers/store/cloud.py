@@ -56,7 +56,7 @@ class _Plan:
     wheres: Sequence[Where | None]  # of each request; their rows together are the answer
     first: int  # how many rows of each request are read at first
     pooled: bool = False  # whether words weigh only among what is found by meaning
-    living: bool = False  # whether the cloud leaves out what has expired
+    living: bool = False  # whether the cloud leaves out what has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class CloudSearcher:
                 full = any(len(page) == asked[n] for page in mine)
                 last = asked[n] == RESULTS and plans[n].living
                 if full and not last and len(hits[n]) < plans[n].search.limit:
-                    # What has expired is left out from now on: it may take the place of others.
+                    # What has ended is left out from now on: it may take the place of others.
                     wheres = conditions(plans[n].search, self.index, living=True)
                     plans[n] = replace(plans[n], wheres=wheres, living=True)
                     short.append(n)
@@ -259,7 +259,7 @@ def conditions(search: Search, index: Collection, *, living: bool = False) -> li
     They are coarse: the bounds of a time are whole days or months, so check the rows exactly. If
     scope and filter leave no room for a time, only the rows are checked.
 
-    With ``living`` the cloud checks that a row has not expired, if there is room for it.
+    With ``living`` the cloud checks that a row has not ended, if there is room for it.
     """
     fixed = all_of([index.filter_where(search), scope_where(search.scope, index.fields)])
     room = PREDICATES - predicates(fixed)
@@ -270,10 +270,12 @@ def conditions(search: Search, index: Collection, *, living: bool = False) -> li
             f"this filter {PREDICATES - room - scope}. Make the filter shorter: $in with a list of "
             "values counts as one"
         )
+    further = [index.recorded_where(search)]
     if living and search.moment is not None and not index.foreign:
-        alive = living_where(search.moment)
-        if predicates(alive) <= room:
-            fixed, room = all_of([fixed, alive]), room - predicates(alive)
+        further += [living_where(search.moment, include_superseded=search.include_superseded)]
+    for each in further:
+        if predicates(each) <= room:
+            fixed, room = all_of([fixed, each]), room - predicates(each)
     times = _joined_buckets(index.times(search.within))
     if None in times or any(predicates(time) > room for time in times):
         return [fixed]

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import SettingsError
-from recall_retrievers.core.memory import Memory, MetadataValue
+from recall_retrievers.core.memory import ALWAYS, Memory, MetadataValue, Standing
 from recall_retrievers.core.query import AwareTime, Filter, TimeInput
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
@@ -92,7 +92,7 @@ class Conditions:
     recorded: TimeRange | None = None  # when it was recorded; None = at any time, or at none
     filter: Filter | None = None  # on metadata, as Chroma writes it
     types: tuple[str, ...] = ()  # the memory types; empty = any
-    moment: datetime | None = None  # when it must not have expired; None = it may have
+    standing: Standing = ALWAYS  # at which moment it must count
     newest: bool = True  # whether the newest memory is the first
     after: tuple[int, str] | None = None  # the place before the first one; see `Position.key`
     limit: int | None = None  # how many are wanted at most; None = all
@@ -104,11 +104,11 @@ class Conditions:
         time_range: RangeInput | None = None,
         filter: Filter | None = None,
         memory_type: TypeInput | None = None,
-        moment: datetime | None = None,
+        standing: Standing = ALWAYS,
     ) -> Conditions:
         """The conditions as a caller passes them, checked."""
         filter_where(filter)  # also where there is no collection yet
-        return cls(scope, _range(time_range), filter, _types(memory_type), moment)
+        return cls(scope, _range(time_range), filter, _types(memory_type), standing)
 
     @property
     def limited(self) -> bool:
@@ -140,7 +140,7 @@ class Conditions:
         if self.types:
             parts.append({fields.memory_type: {"$in": list(self.types)}})
         whole = {"$and": parts} if len(parts) > 1 else next(iter(parts), None)
-        return Search("", 1, self.scope, whole, moment=self.moment)
+        return Search("", 1, self.scope, whole, **self.standing._asdict())
 
     def follows(self, place: tuple[int, str]) -> bool:
         """Whether a place comes after the one where the listing begins."""
@@ -156,10 +156,8 @@ class Conditions:
             size = _READ
 
     def admits(self, memory: Candidate) -> bool:
-        """Whether scope, time and expiry admit a memory; the filter is for who has the row."""
-        if not self.scope.holds(memory.scope):
-            return False
-        if self.moment is not None and memory.expired(self.moment):
+        """Whether scope, time and end admit a memory; the filter is for who has the row."""
+        if not self.scope.holds(memory.scope) or not self.standing.counts(memory):
             return False
         if self.recorded is None:
             return True

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import StoreError
+from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
@@ -26,7 +27,7 @@ from recall_retrievers.ranking.relevance import PAUSE
 from recall_retrievers.store.chroma.collection import Collection, pages
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.place import Place
-from recall_retrievers.store.chroma.where import Where, all_of, expired_where, scope_where
+from recall_retrievers.store.chroma.where import Where, all_of, ended_where, scope_where
 from recall_retrievers.store.cloud import PREDICATES, RESULTS, CloudSearcher, predicates
 from recall_retrievers.store.cloud import conditions as cloud_conditions
 from recall_retrievers.store.conditions import UNDATED, Conditions, place_of
@@ -101,18 +102,17 @@ class LiveCollection:
 
     def count(self, conditions: Conditions) -> int:
         """How many memories fulfil conditions."""
-        collection, recorded, moment = self.collection, conditions.recorded, conditions.moment
+        collection, recorded, standing = self.collection, conditions.recorded, conditions.standing
+        dated = recorded is not None or standing.as_it_stood
         with self._while_open():
-            if not conditions.limited and not conditions.scope.fields():
-                if moment is None or collection.foreign:
-                    return collection.count()
-                return collection.count() - len(_expired(collection, moment))
+            if not (dated or conditions.limited or conditions.scope.fields()):
+                ended = [] if collection.foreign else _ended(collection, standing)
+                return collection.count() - len(ended)
             with self._indexed(conditions.scope) as rows:
                 if rows is None:
-                    if recorded is None and not collection.foreign:  # each row of ours has a text
-                        expired = [] if moment is None else _expired(collection, moment)
+                    if not dated and not collection.foreign:  # each row of ours has a text
                         ids = _ids(collection, _where(collection, conditions))
-                        return len(set(ids).difference(expired))
+                        return len(set(ids).difference(_ended(collection, standing)))
                     return sum(1 for _ in _fitting_in_chroma(collection, conditions))
                 where = self._filter(conditions)
                 # The columns and cells of a row decide most conditions; no row has to be read.
@@ -122,11 +122,11 @@ class LiveCollection:
                 return sum(1 for _ in _ordered(rows, conditions, where))
 
     def scopes(self, moment: datetime) -> Counter[Scope]:
-        """How many memories each scope has; what has expired by a moment is not counted."""
+        """How many memories each scope has at a moment."""
         counts: Counter[Scope] = Counter()
         with self._while_open(), self._indexed(Scope()) as rows:
             if rows is None:
-                found = _fitting_in_chroma(self.collection, Conditions(moment=moment))
+                found = _fitting_in_chroma(self.collection, Conditions(standing=Standing(moment)))
                 counts.update(each.scope for each in found)
                 return counts
             table = rows.table
@@ -137,7 +137,7 @@ class LiveCollection:
 
     def sessions(self, scope: Scope, moment: datetime) -> Spans:
         """The sessions of a scope by a moment: of turns of conversations, else of all memories."""
-        conditions = Conditions(scope, moment=moment)
+        conditions = Conditions(scope, standing=Standing(moment, include_superseded=True))
         with self._while_open(), self._indexed(scope) as rows:
             if rows is not None:
                 places, created = _selected(rows.table, conditions, None)
@@ -155,25 +155,22 @@ class LiveCollection:
         begun = (recorded > UNDATED) & (recorded <= to_milliseconds(moment))
         return _spans(np.sort(recorded[begun]))
 
-    def delete(self, ids: Sequence[str] | None, conditions: Conditions) -> int:
-        """Delete the memories that fulfil conditions, of these ids or all; return their number."""
+    def fitting(self, ids: Sequence[str] | None, conditions: Conditions) -> list[str]:
+        """The ids of the memories that fulfil conditions, of these or of all."""
         collection, limited = self.collection, conditions.limited or bool(conditions.scope.fields())
         if ids is None and limited:
-            wanted = [memory.id for memory in self.memories(conditions)]
-        elif ids is None:
-            wanted = _ids(collection, _where(collection, conditions))
-        elif limited:
+            return [memory.id for memory in self.memories(conditions)]
+        if ids is None:
+            return _ids(collection, _where(collection, conditions))
+        if limited:
             found = collection.read(ids, self._filter(conditions)).values()
-            wanted = [memory.id for memory in found if conditions.admits(memory)]
-        else:
-            wanted = [row_id for page in collection.by_id(ids, []) for row_id in page["ids"]]
-        if wanted:
-            self.writer.delete(wanted).result()
-        return len(wanted)
+            return [memory.id for memory in found if conditions.admits(memory)]
+        return [row_id for page in collection.by_id(ids, []) for row_id in page["ids"]]
 
     def purge(self, moment: datetime, scope: Scope) -> int:
         """Delete the memories of a scope that have expired by a moment; return their number."""
-        expired = _expired(self.collection, moment, scope)
+        standing = Standing(moment, include_superseded=True)  # what is only superseded stays
+        expired = _ended(self.collection, standing, scope)
         if expired:
             self.writer.delete(expired).result()
         return len(expired)
@@ -246,7 +243,8 @@ def _selected(
     table: Table, conditions: Conditions, where: Where | None
 ) -> tuple[Places, NDArray[np.int64]]:
     """The rows that may fulfil conditions, and when they were recorded, in milliseconds."""
-    places = table.select(Wanted(conditions.scope, moment=conditions.moment), where).places
+    wanted = Wanted(conditions.scope, standing=conditions.standing)
+    places = table.select(wanted, where).places
     created = table.created(places)
     created = np.where(created == NEVER, UNDATED, created)
     if conditions.recorded is not None:
@@ -306,10 +304,12 @@ def _fitting_in_chroma(collection: Collection, conditions: Conditions) -> Iterat
                 yield memory
 
 
-def _expired(collection: Collection, moment: datetime, scope: Scope = ANYBODY) -> list[str]:
-    """The ids of the rows that have expired by a moment; for rows of ours."""
-    where = all_of([expired_where(moment), scope_where(scope, collection.fields)])
-    return _ids(collection, where)
+def _ended(collection: Collection, standing: Standing, scope: Scope = ANYBODY) -> list[str]:
+    """The ids of the rows that have ended by a moment; for rows of ours."""
+    if standing.moment is None:
+        return []
+    ended = ended_where(standing, standing.moment)
+    return _ids(collection, all_of([ended, scope_where(scope, collection.fields)]))
 
 
 def _ids(collection: Collection, where: Where | None) -> list[str]:

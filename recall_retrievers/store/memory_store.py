@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -133,20 +134,27 @@ def _listed(store: Store, listing: Listing) -> list[Candidate]:
     """
     found: dict[str, Candidate] = {}
     for memories in _found(store, listing):
-        living = (each for each in memories if not each.expired(listing.moment))
+        living = filter(listing.standing.counts, memories)
         found |= {each.id: Candidate.of(each) for each in islice(living, listing.limit)}
     ordered = sorted(found.values(), key=place_of, reverse=listing.order == "newest")
     return ordered[: listing.limit]
 
 
 def _found(store: Store, listing: Listing) -> Iterator[Iterator[Memory]]:
-    scope, wanted, order = listing.scope, listing.filter, listing.order
+    wanted, standing = listing.filter, listing.standing
+    as_of = standing.moment if standing.as_it_stood else None
+    memories = partial(
+        store.memories,
+        scope=listing.scope,
+        order=listing.order,
+        as_of=as_of,
+        include_superseded=standing.include_superseded,
+    )
     if not listing.within:
-        yield store.memories(scope=scope, filter=wanted, order=order)
+        yield memories(filter=wanted)
     for during in listing.within:
-        yield store.memories(scope=scope, filter=wanted, order=order, time_range=during)
-        events = _with_events(during, wanted)
-        about = store.memories(scope=scope, filter=events, order=order)
+        yield memories(filter=wanted, time_range=during)
+        about = memories(filter=_with_events(during, wanted))
         yield (memory for memory in about if memory.matches(during) == "event")
 
 

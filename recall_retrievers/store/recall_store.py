@@ -6,13 +6,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Never, Self
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.concurrent import awaited
 from recall_retrievers.core.errors import EmbeddingMismatchError
+from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
 from recall_retrievers.core.settings import Count, Seconds, Settings
 from recall_retrievers.store.chroma.fields import Fields
@@ -119,8 +120,10 @@ class RecallStore(Store):
             are listed: those that have expired by then are left out.
         event_times: Whether to read the times that a text names when it is stored. "Two weeks ago",
             recorded on 20 March, is then found by "in early March". They are read in the time zone
-            of ``created_at``; a day is compared by its date. A memory with ``events`` of its own
-            keeps them.
+            of ``created_at``, or in ``timezone``; a day is compared by its date. A memory with
+            ``events`` of its own keeps them.
+        timezone: Where the writers are, such as "Europe/Berlin": "tomorrow at nine" is nine o'clock
+            there, whatever the zone of ``created_at``. None = the zone of ``created_at``.
         require_scope: The fields that every scope must name, such as ``("user_id",)``: in every
             search, in every memory that is added, and in every `get`, `delete` and `memories`. A
             call without them raises `ScopeError`.
@@ -173,6 +176,7 @@ class RecallStore(Store):
         fields: Fields | Mapping[str, str | bool] | None = None,
         clock: Callable[[], datetime] = _now,
         event_times: bool = True,
+        timezone: str | tzinfo | None = None,
         require_scope: Sequence[ScopeName] = (),
         create: bool | None = None,
         embed_timeout_s: float | None = 600.0,
@@ -195,7 +199,10 @@ class RecallStore(Store):
             ef_search=numbers.ef_search,
             server=ServerRows(index_rows=index_rows, index_dir=index_dir, cache_mb=cache_mb),
         )
-        super().__init__(opened, clock, event_times=event_times, require_scope=required)
+        zone = None if timezone is None else resolve_timezone(timezone)
+        super().__init__(
+            opened, clock, event_times=event_times, timezone=zone, require_scope=required
+        )
 
     def __repr__(self) -> str:
         return f"RecallStore(name={self.name!r}, embedding_model={self.embedding_model!r})"
@@ -256,7 +263,7 @@ class RecallStore(Store):
             (1, {'ann': 1})
         """
         live = self._opened.found()
-        found = () if live is None else live.memories(Conditions(moment=self.clock()))
+        found = () if live is None else live.memories(Conditions(standing=Standing(self.clock())))
         return _stats_of(found, self.embedding_model)
 
     astats = awaited(stats)
@@ -303,7 +310,7 @@ class RecallStore(Store):
 
         This collection is only read. If the work is killed or fails, the same call goes on:
         what the new collection has already is not embedded again. It is made in the same place,
-        with the same clock, ``event_times`` and ``require_scope``.
+        with the same clock, ``event_times``, ``timezone`` and ``require_scope``.
 
         Args:
             embedding: The new model, as for `RecallStore`.
@@ -334,6 +341,7 @@ class RecallStore(Store):
             embedding=embedding,
             clock=self.clock,
             event_times=self._event_times,
+            timezone=self._timezone,
             require_scope=self.require_scope,
             create=True,
         )

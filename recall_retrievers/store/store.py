@@ -6,18 +6,25 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Never, Unpack, get_args
 
 import numpy as np
 
-from recall_retrievers.core.candidate import Hit
+from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.concurrent import awaited, awaited_each
-from recall_retrievers.core.errors import MissingMemoryError, RecallError, ScopeError, StoreError
-from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.errors import (
+    MissingMemoryError,
+    RecallError,
+    ScopeError,
+    SettingsError,
+    StoreError,
+)
+from recall_retrievers.core.memory import Memory, Standing
 from recall_retrievers.core.query import Filter, TimeInput, check_length
+from recall_retrievers.core.reflection import digest
 from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
 from recall_retrievers.core.settings import check_count
@@ -25,7 +32,14 @@ from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
 from recall_retrievers.core.tracing import Operation, memory_operation, progress_bar
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.rows import MemoryInput, Ready, id_is_taken, make_ready
+from recall_retrievers.store.chroma.rows import (
+    MemoryInput,
+    Ready,
+    as_memory,
+    id_is_taken,
+    make_ready,
+    to_metadata,
+)
 from recall_retrievers.store.chroma.search_text import by_words, index_text
 from recall_retrievers.store.chroma.where import filter_where
 from recall_retrievers.store.cloud import check_fits
@@ -41,9 +55,10 @@ from recall_retrievers.store.conditions import (
 )
 from recall_retrievers.store.conversation import conversation
 from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.live_collection import LiveCollection
 from recall_retrievers.store.named_collection import NamedCollection
 from recall_retrievers.store.writing import BATCH, LOST
-from recall_retrievers.timeline.parse_time import parse_time
+from recall_retrievers.timeline.parse_time import end_of_day, parse_time
 
 _MOST_LISTED = 1_000_000_000
 _FIRST_SEEN = 16  # memories of the first batch where a progress bar is wanted
@@ -69,6 +84,7 @@ class Store:
         clock: Callable[[], datetime],
         *,
         event_times: bool,
+        timezone: tzinfo | None,
         require_scope: tuple[ScopeName, ...],
     ) -> None:
         self.name: Final = opened.name
@@ -78,6 +94,7 @@ class Store:
         self.require_scope = require_scope
         self._opened = opened
         self._event_times = event_times
+        self._timezone = timezone
         self._scope = Scope()
 
     # -- adding ------------------------------------------------------------------------------------
@@ -276,6 +293,8 @@ class Store:
     ) -> list[Memory]:
         """The memories with these ids, in the order of the ids; unknown ids are ignored.
 
+        Superseded memories are returned too, since they are asked for by their ids.
+
         Args:
             ids: The ids.
             scope: Return only memories in this scope.
@@ -310,6 +329,8 @@ class Store:
         order: Order = "newest",
         limit: int | None = None,
         after: Memory | Position | None = None,
+        as_of: TimeInput | None = None,
+        include_superseded: bool = False,
     ) -> Iterator[Memory]:
         """The memories that fulfil all conditions, by recorded time. Rows without text are skipped.
 
@@ -326,6 +347,9 @@ class Store:
                 a time counts as older than all others.
             limit: How many at most. None = all.
             after: The memory, or its `Position`, after which the list begins.
+            as_of: The memories as they stood at this moment: recorded by then, and neither expired
+                nor superseded by then. A date without a time is the end of that day.
+            include_superseded: List superseded memories, too.
 
         Raises:
             FilterError: When the filter cannot match anything.
@@ -345,7 +369,8 @@ class Store:
             The dentist called.
         """
         owner = self._owner(scope)
-        conditions = Conditions.of(owner, time_range, filter, memory_type, self.clock())
+        standing = self._standing(as_of, include_superseded)
+        conditions = Conditions.of(owner, time_range, filter, memory_type, standing)
         _check_listing(order, limit)
         ordered = replace(conditions, newest=order == "newest", after=_place(after), limit=limit)
         live = self._opened.found()
@@ -356,13 +381,15 @@ class Store:
     amemories = awaited_each(memories)
     """The memories that fulfil all conditions, for ``async for``; see `memories`."""
 
-    def count(
+    def count(  # noqa: PLR0913 - conditions, each by name
         self,
         *,
         scope: ScopeInput = None,
         time_range: RangeInput | None = None,
         filter: Filter | None = None,
         memory_type: TypeInput | None = None,
+        as_of: TimeInput | None = None,
+        include_superseded: bool = False,
     ) -> int:
         """How many memories fulfil all conditions; without any, how many there are.
 
@@ -371,6 +398,8 @@ class Store:
             time_range: Only memories that were recorded in it; see `memories`.
             filter: Conditions on metadata, as Chroma writes them.
             memory_type: Only memories of this type, or of one of these.
+            as_of: Those that stood at this moment; see `memories`.
+            include_superseded: Count superseded memories, too.
 
         Raises:
             FilterError: When the filter cannot match anything.
@@ -385,7 +414,8 @@ class Store:
             (2, 1)
         """
         owner = self._owner(scope)
-        conditions = Conditions.of(owner, time_range, filter, memory_type, self.clock())
+        standing = self._standing(as_of, include_superseded)
+        conditions = Conditions.of(owner, time_range, filter, memory_type, standing)
         live = self._opened.found()
         return 0 if live is None else live.count(conditions)
 
@@ -448,7 +478,8 @@ class Store:
                     before and stored and owner.holds(stored.scope) and not stored.expired(now)
                 ):
                     raise _missing(id, self.name)
-                memory = wanted.made_to(stored, now.tzinfo, read_events=self._event_times)
+                zone = self._timezone or now.tzinfo
+                memory = wanted.made_to(stored, zone, read_events=self._event_times)
                 [ready] = self._ready([memory])
                 text = index_text(memory)
                 embedded = vectors.get(text)
@@ -465,6 +496,96 @@ class Store:
     aupdate = awaited(update)
     """Change a stored memory as `update` does, without blocking the event loop."""
 
+    def supersede(self, old_id: str, new: MemoryInput, *, scope: ScopeInput = None) -> str:
+        """Store a memory that takes the place of an older one, and return its id.
+
+        Nothing is deleted. From the time of the new memory on, the old one is found only with
+        ``as_of`` an earlier moment, with ``include_superseded=True``, and by questions such as
+        "What was it before?". If you delete the new memory, the old one counts again. The same call
+        again changes nothing, so a call that was interrupted can be repeated.
+
+        Args:
+            old_id: The id of the old memory.
+            new: The new memory, as `add` takes one. It gets the scope of the old one. Without an
+                id it gets one that is made of the old id and the text.
+            scope: Whose memories these are: the old one must be in this scope.
+
+        Raises:
+            MissingMemoryError: When the old memory is not in the scope, or has expired.
+            SettingsError: When the old one is superseded already (the error names the newest), or
+                when both have one id.
+            ScopeError: When the new memory has another scope; and as `update` does.
+            MemoryFormatError: When the new memory cannot be stored.
+            StoreError: As `update` does.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store:
+            ...     flat = {"content": "I live in Berlin.", "created_at": "2023-01-09"}
+            ...     [old] = store.add([flat])
+            ...     moved = {"content": "I live in Bonn.", "created_at": "2024-05-03"}
+            ...     new = store.supersede(old, moved)
+            ...     [then] = store.memories(as_of="2024-01-01")
+            ...     then.content, then.superseded_by == new, store.count()
+            ('I live in Berlin.', True, 1)
+        """
+        owner = self._owner(scope)
+        live = self._opened.to_change()
+        if live is None:
+            raise _missing(old_id, self.name)
+        with (
+            memory_operation("update_memory", self.name, record_id=old_id) as operation,
+            live.writer.changing,
+        ):
+            old = live.collection.read([old_id], None).get(old_id)
+            if old is None or not owner.holds(old.scope) or old.expired(self.clock()):
+                raise _missing(old_id, self.name)
+            memory = _superseding(as_memory(new), old)
+            newest = live.collection.newest(old)
+            if newest is not old and old.superseded_by != memory.id:
+                problem = f"memory {got(old_id)} is superseded; supersede {got(newest.id)} instead"
+                raise SettingsError("supersede", (problem,))
+            [ready] = self._ready([memory])
+            # If the process is killed in between, both count, and the same call goes on: it finds
+            # the new memory by its id, and leaves it as it is.
+            live.writer.write([replace(ready, guard=old.scope)]).result()
+            stored = live.collection.read([memory.id], None)[memory.id]
+            if stored.superseded_at and old.superseded_by != stored.id:  # it is true once more
+                self._mark(live, stored.id, "", None)
+            self._mark(live, old_id, stored.id, stored.created_at)
+            operation.records([stored])
+        return stored.id
+
+    asupersede = awaited(supersede)
+    """Store what takes the place of a memory as `supersede` does, without blocking the loop."""
+
+    def _mark(self, live: LiveCollection, id: str, by: str, at: datetime | None) -> None:
+        """Write which memory supersedes a stored one, and since when; "" = none does."""
+        before = live.collection.row(id)
+        stored = before and live.collection.candidate(before)
+        if before is None or stored is None:
+            raise _missing(id, self.name)
+        marked = replace(stored, superseded_by=by, superseded_at=at)
+        embed = self._opened.embedding.embed
+        embedded = _vector_of(live.collection, id) or embed(index_text(marked))
+        ready = Ready(marked, to_metadata(marked), is_new=False)
+        live.writer.change(ready, before, embedded).result()
+
+    def _bring_back(self, live: LiveCollection, ids: Sequence[str]) -> None:
+        """Let memories count again that are superseded by those that are to be deleted.
+
+        If another memory supersedes the deleted one, it now supersedes these as well. This is
+        written first. So if the process is killed, the same deletion can be repeated.
+        """
+        gone = set(ids)
+        for old in live.collection.superseded_by(ids):
+            heir, rest = old, set(gone) if old.id not in gone else set()
+            while heir.superseded_by in rest:
+                rest.remove(heir.superseded_by)
+                heir = live.collection.read([heir.superseded_by], None)[heir.superseded_by]
+            if heir is not old:
+                self._mark(live, old.id, heir.superseded_by, heir.superseded_at)
+
     def delete(  # noqa: PLR0913 - conditions, each by name
         self,
         ids: Sequence[str] | None = None,
@@ -476,6 +597,9 @@ class Store:
         everything: bool = False,
     ) -> int:
         """Delete the memories that fulfil all conditions; `memories` lists the same ones.
+
+        Superseded memories that fulfil them are deleted, too, and expired ones. What a deleted
+        memory has superseded counts again.
 
         A scope alone is no condition: pass ``everything=True`` to delete all of its memories.
 
@@ -518,9 +642,11 @@ class Store:
             memory_operation("delete_memory", self.name, record_id=single) as operation,
             live.writer.changing,  # or an update could store again what is deleted meanwhile
         ):
-            deleted = live.delete(wanted, conditions)
-            operation.counted(deleted)
-        return deleted
+            fitting = live.fitting(wanted, conditions)
+            self._bring_back(live, fitting)
+            live.writer.delete(fitting).result()
+            operation.counted(len(fitting))
+        return len(fitting)
 
     adelete = awaited(delete)
     """Delete the memories that fulfil all conditions, without blocking the event loop."""
@@ -529,7 +655,8 @@ class Store:
         """Delete the memories that have expired, and return their number.
 
         No search finds them any more. Until the purge they take room, and a question with an
-        earlier ``timestamp`` still finds them.
+        earlier ``timestamp`` still finds them. Memories that are only superseded stay. What an
+        expired one has superseded stays superseded.
 
         Args:
             scope: Only memories in this scope.
@@ -598,6 +725,13 @@ class Store:
         owner.require(self.require_scope)
         return owner
 
+    def _standing(self, as_of: TimeInput | None, include_superseded: bool) -> Standing:
+        """Which memories count in a call."""
+        if as_of is None:
+            return Standing(self.clock(), include_superseded=include_superseded)
+        moment = end_of_day(as_of, self._timezone, name="as_of")
+        return Standing(moment, as_it_stood=True, include_superseded=include_superseded)
+
     def _narrowed(self, searches: Sequence[Search]) -> Sequence[Search]:
         """The searches at a moment and in this store's scope, checked for what it must name."""
         for search in searches:
@@ -615,6 +749,7 @@ class Store:
             memories,
             self.clock,
             read_events=self._event_times,
+            timezone=self._timezone,
             within=self._scope,
             progress=progress,
         )
@@ -775,6 +910,18 @@ def _vector_of(collection: Collection, row_id: str) -> Embedded | None:
             raise
         return None
     return None if vector is None else Embedded(vector[np.newaxis])
+
+
+def _superseding(memory: Memory, old: Candidate) -> Memory:
+    """A memory that supersedes an old one: with an id, current, and of the same owner."""
+    new_id = memory.id or digest(f"{old.id}\n{memory.content}")
+    if new_id == old.id:
+        raise SettingsError("supersede", (f"memory {got(new_id)} cannot supersede itself",))
+    if not memory.scope.holds(old.scope):
+        mine, other = got(memory.scope.fields()), got(old.scope.fields())
+        raise ScopeError(f"a memory of {mine} cannot supersede one of {other}; leave its scope out")
+    current = {"id": new_id, "scope": old.scope, "superseded_by": "", "superseded_at": None}
+    return memory.model_copy(update=current)
 
 
 def _missing(id: str, name: str) -> MissingMemoryError:

@@ -148,3 +148,30 @@ def asks_the_assistant(text: str) -> bool:
         False
     """
     return _ASKS_THE_ASSISTANT.search(text) is not None
+
+
+# "Before" with a time or a thing is a time: "before Friday", "三天以前", "旅行の前は".
+_BEFORE = re.compile(
+    r"\b(?:did\b.* use to|used to|previously|formerly|früher(?!.* als)|vorher|antes(?! de)"
+    r"|anteriormente|sol[ií]a[ns]?|auparavant)\b"
+    r"|\b(?:before(?: that| then)?|avant)\W*$"
+    r"|(?<![年月周天日号点間時分])以前|(?<![年月週日時分間の以])前は|(?:^|[我你您他她它们码])之前|之前是",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"[?？]|^\W*(?:what|where|which|who|when|how|was|wo|wer|wie|welche[rsnm]?|dónde|qué|cuál|quién"
+    r"|où|quel(?:le)?s?|qui|que)\b|什么|哪|谁|多少|吗|何|どこ|どの|誰|か$",
+    re.IGNORECASE,
+)
+
+
+def asks_what_was_before(text: str) -> bool:
+    """Whether a question asks for what was so before, and need not be so any more.
+
+    Examples:
+        >>> asks_what_was_before("Where did I use to live?"), asks_what_was_before("以前是什么？")
+        (True, True)
+        >>> asks_what_was_before("Who called before Friday?")
+        False
+    """
+    return _ASKS.search(text) is not None and _BEFORE.search(text) is not None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime, tzinfo
+from contextlib import suppress
+from datetime import date, datetime, timedelta, tzinfo
 from difflib import get_close_matches
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -53,6 +54,17 @@ def parse_time(
     moment = _from_iso(value, name) if isinstance(value, str) else value
     if moment.utcoffset() is None:
         moment = moment.replace(tzinfo=resolve_timezone(timezone))
+    return moment
+
+
+def end_of_day(
+    value: float | str | datetime, timezone: tzinfo | str | None = None, *, name: str = "timestamp"
+) -> datetime:
+    """Read a moment as `parse_time` does; a date without a time is the end of its day."""
+    moment = parse_time(value, timezone, name=name)
+    with suppress(TypeError, ValueError):
+        date.fromisoformat(value.strip() if isinstance(value, str) else "")
+        moment += timedelta(days=1, microseconds=-1)
     return moment
 
 

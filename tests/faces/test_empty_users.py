@@ -262,6 +262,7 @@ WAYS = [
     Way("Store.memories", lambda _, s, scope: list(s.memories(scope=scope))),
     Way("Store.count", lambda _, s, scope: s.count(scope=scope)),
     Way("Store.update", lambda _, s, scope: s.update("moved", author="", scope=scope)),
+    Way("Store.supersede", lambda _, s, scope: s.supersede("moved", "Tea.", scope=scope)),
     Way("Store.delete", lambda _, s, scope: s.delete(["moved"], scope=scope)),
     Way("Store.purge", lambda _, s, scope: s.purge(scope=scope)),
     Way("Store.for_scope", lambda _, s, scope: s.for_scope(**scope)),

@@ -83,7 +83,7 @@ def test_the_schema_shows_a_question_and_times_and_nothing_else(
         function = tool.metadata.to_openai_tool()["function"]
         shown = function["parameters"]["properties"]
         assert (function["name"], function["description"]) == ("ask", "!")
-    assert list(shown) == ["query", "when", "since", "until"]
+    assert list(shown) == ["query", "when", "since", "until", "as_of"]
 
 
 class StandardTool:

@@ -30,7 +30,7 @@ from recall_retrievers.store import RecallStore
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
 
-TOOLS = ["recall", "remember", "forget", "list_memories"]
+TOOLS = ["recall", "remember", "update", "supersede", "forget", "list_memories"]
 SISTER = {"content": "The sister of Ann is Eva."}
 CALLS = [
     {"name": "remember", "args": SISTER},
@@ -61,8 +61,8 @@ async def test_the_tools_say_what_they_do(server: httpx.Client) -> None:
 
     assert [tool.name for tool in tools] == TOOLS
     hints = {tool.name: tool.annotations for tool in tools}
-    assert [hints[name].read_only_hint for name in TOOLS] == [True, False, False, True]
-    assert [hints[name].destructive_hint for name in TOOLS] == [False, False, True, False]
+    assert [hints[name].read_only_hint for name in TOOLS] == [True, *[False] * 4, True]
+    assert {name for name in TOOLS if hints[name].destructive_hint} == {"update", "forget"}
     assert not any(hints[name].open_world_hint for name in TOOLS)
     schemas = json.dumps([tool.input_schema for tool in tools])
     assert not re.search('scope|user_id|session|workspace|null|"default": ""', schemas)
@@ -92,7 +92,7 @@ async def test_without_a_token_there_is_no_session(server: httpx.Client) -> None
         ("list_memories", {"since": None}, "since must be a text; got None"),
         ("forget", {"ids": ["moved", ""]}, "ids must not be empty"),
         ("recall", {"question": "tea", "k": 0}, "k must be at least 1; got 0"),
-        ("recall", {"question": "tea", "user_id": "bob"}, "no argument 'user_id'. It takes: k, q"),
+        ("recall", {"question": "tea", "user_id": "bob"}, "no argument 'user_id'. It takes: as_of"),
         ("recall", {"question": "tea", "when": "blue"}, "no time is named by 'blue'; say it as in"),
         ("recall", {"question": "tea", "since": "soon"}, "since must be a date such as 2024-03-01"),
         ("recall", {}, "question is missing"),
@@ -102,7 +102,11 @@ async def test_without_a_token_there_is_no_session(server: httpx.Client) -> None
         ("list_memories", {"order": "best"}, "order must be 'newest' or 'oldest'"),
         ("remember", {"content": " "}, "content must hold some text"),
         ("remember", {"content": "x", "created_at": "soon"}, "created_at"),
-        ("recal", {}, "there is no tool 'recal'; there are recall, remember, f"),
+        ("recall", {"question": "tea", "as_of": "soon"}, "as_of must be an int, float, ISO 8601"),
+        ("update", {"id": "bobs", "content": "tea"}, "there is no memory 'bobs'"),
+        ("supersede", {"id": "bobs", "content": "tea"}, "there is no memory 'bobs'"),
+        ("supersede", {"id": "moved", "content": ""}, "content must be a text with at least 1"),
+        ("recal", {}, "there is no tool 'recal'; there are recall, remember, u"),
     ],
 )
 def test_a_mistake_is_a_sentence_for_the_model(

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from store.kit import NOON, SmallEmbedding, similarities
 
-from recall_retrievers.core.errors import MissingMemoryError, ScopeError
-from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.errors import MissingMemoryError, ScopeError, SettingsError
+from recall_retrievers.core.memory import Memory, Standing
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 
@@ -39,6 +39,16 @@ class Row:
     kind: str
     stars: int | None
     expires: datetime | None
+    by: str = ""
+    superseded: datetime | None = None
+
+    def stands(self, moment: datetime, then: bool = False, all_of_them: bool = False) -> bool:
+        """Whether it counts; or did ``then``, or with superseded ones."""
+        if then and self.created > moment:
+            return False
+        if self.expires is not None and self.expires <= moment:
+            return False
+        return all_of_them or self.superseded is None or self.superseded > moment
 
     @classmethod
     def of(cls, memory: Memory) -> "Row":
@@ -52,6 +62,8 @@ class Row:
             memory.memory_type,
             memory.metadata.get("stars"),  # type: ignore[arg-type]
             memory.expires_at,
+            memory.superseded_by,
+            memory.superseded_at,
         )
 
 
@@ -71,11 +83,42 @@ class Model:
         """The memories of an owner, also those that have expired: deleting reaches them."""
         return [each for each in self.rows.values() if each.owner == owner]
 
-    def living(self, owner: str, fits: Callable[[Row], bool] = lambda _: True) -> list[Row]:
-        """The memories of an owner that have not expired, the newest first."""
+    def living(
+        self, owner: str, fits: Callable[[Row], bool] = lambda _: True, at: Standing | None = None
+    ) -> list[Row]:
+        """The memories of an owner that count, the newest first."""
+        moment, then, others = at or Standing(self.now)
+        assert moment is not None
         mine = [each for each in self.all_of(owner) if fits(each)]
-        alive = [each for each in mine if each.expires is None or each.expires > self.now]
+        alive = [each for each in mine if each.stands(moment, then, others)]
         return sorted(alive, key=lambda each: (each.created, each.id), reverse=True)
+
+    def there(self, owner: str) -> dict[str, Row]:
+        """The memories of an owner that have not expired, by id."""
+        return {each.id: each for each in self.living(owner, at=Standing(self.now, False, True))}
+
+    def put(self, row: Row) -> None:
+        """Store a row; one that is there without any change keeps its mark."""
+        old = self.rows.get(row.id)
+        if old is None or replace(old, by="", superseded=None) != row:
+            self.rows[row.id] = row
+
+    def newest(self, row: Row) -> Row:
+        """The last of those that supersede one another."""
+        seen = [row]
+        while (heir := self.rows.get(seen[-1].by)) is not None and heir not in seen:
+            seen.append(heir)
+        return seen[-1]
+
+    def forget(self, gone: list[str]) -> None:
+        """Delete rows; what they have superseded counts again, or has the next heir."""
+        for each in [x for x in self.rows.values() if x.by in gone]:
+            by, at = each.by, each.superseded
+            while by in gone:
+                by, at = self.rows[by].by, self.rows[by].superseded
+            self.rows[each.id] = replace(each, by=by, superseded=at)
+        for row_id in gone:
+            del self.rows[row_id]
 
 
 class Sequence:
@@ -93,6 +136,7 @@ class Sequence:
         """Make random calls; after each, both users must see what the model has."""
         calls = [self.add, self.add, self.update, self.update, self.later, self.delete]
         calls += [self.delete_some, self.purge, self.find, self.find, self.pages]
+        calls += [self.supersede, self.supersede, self.supersede, self.earlier]
         for _ in range(CALLS):
             owner = self.random.choice(self.owners)
             self.random.choice(calls)(owner)
@@ -104,7 +148,7 @@ class Sequence:
         expected = self.model.living(owner)
         assert [Row.of(each) for each in self.views[owner].memories()] == expected
         assert self.views[owner].count() == len(expected)
-        there = {each.id: each for each in expected}
+        there = self.model.there(owner)
         got = self.views[owner].get(self.ids)
         assert [Row.of(each) for each in got] == [there[x] for x in self.ids if x in there]
 
@@ -130,12 +174,13 @@ class Sequence:
                 self.views[owner].add(memories)
         else:
             assert self.views[owner].add(memories) == wanted
-            self.model.rows |= {each.id: each for each in new}
+            for each in new:
+                self.model.put(each)
 
     def update(self, owner: str) -> None:
         row_id = self.random.choice(self.ids)
         changes, values = self.changes()
-        old = {each.id: each for each in self.model.living(owner)}.get(row_id)
+        old = self.model.there(owner).get(row_id)
         if old is None:
             with pytest.raises(MissingMemoryError):
                 self.views[owner].update(row_id, **changes)
@@ -144,6 +189,31 @@ class Sequence:
         assert Row.of(self.views[owner].update(row_id, **changes)) == new
         self.model.rows[row_id] = new
 
+    def supersede(self, owner: str) -> None:
+        row_id, new = self.random.choice(self.ids), self.row(self.random.choice(self.ids), owner)
+        old, taken = self.model.there(owner).get(row_id), self.model.rows.get(new.id, new)
+        memory = {"id": new.id, "content": new.text, "created_at": new.created}
+        memory |= {"memory_type": new.kind, "expires_at": new.expires}
+        new = replace(new, stars=None)
+        error: type[Exception] | None = None
+        if old is None:
+            error = MissingMemoryError
+        elif old.id == new.id or (self.model.newest(old) != old and old.by != new.id):
+            error = SettingsError
+        elif taken.owner != owner:
+            error = ScopeError
+        if error is not None:
+            with pytest.raises(error):
+                self.views[owner].supersede(row_id, memory)
+            return
+        for _ in range(2):  # the same call again changes nothing
+            assert self.views[owner].supersede(row_id, memory) == new.id
+        assert old is not None
+        if old.by != new.id:
+            self.model.rows[new.id] = new
+        self.model.put(new)
+        self.model.rows[row_id] = replace(old, by=new.id, superseded=new.created)
+
     def later(self, owner: str) -> None:
         self.model.now += timedelta(hours=self.random.choice([1, 6, 24]))
 
@@ -151,7 +221,7 @@ class Sequence:
         wanted = self.random.sample(self.ids, 2)
         gone = [each.id for each in self.model.all_of(owner) if each.id in wanted]
         assert self.views[owner].delete(wanted) == len(gone)
-        self.forget(gone)
+        self.model.forget(gone)
 
     def delete_some(self, owner: str) -> None:
         kind, stars = self.random.choice(TYPES), self.random.randint(0, 3)
@@ -167,15 +237,12 @@ class Sequence:
         assert self.views[owner].count(**conditions) == len(self.model.living(owner, fits))
         gone = [each.id for each in self.model.all_of(owner) if fits(each)]
         assert self.views[owner].delete(**conditions) == len(gone)
-        self.forget(gone)
+        self.model.forget(gone)
 
     def purge(self, owner: str) -> None:
-        mine = {each.id for each in self.model.all_of(owner)}
-        gone = mine - {each.id for each in self.model.living(owner)}
+        there = self.model.there(owner)
+        gone = [each.id for each in self.model.all_of(owner) if each.id not in there]
         assert self.views[owner].purge() == len(gone)
-        self.forget(gone)
-
-    def forget(self, gone: Any) -> None:
         for each in gone:
             del self.model.rows[each]
 
@@ -192,6 +259,24 @@ class Sequence:
         assert {hit.id: round(hit.score, 3) for hit in nearest} == pytest.approx(expected, abs=2e-3)
         assert [hit.score for hit in nearest] == sorted([hit.score for hit in nearest])[::-1]
         assert {hit.id for hit in worded} == {each.id for each in rows if word in each.text}
+
+    def earlier(self, owner: str) -> None:
+        """As the memories stood at a moment, and with superseded ones."""
+        moment = self.model.now - timedelta(hours=self.random.randint(0, 720))
+        word, others = self.random.choice(WORDS), self.random.random() < 0.5
+        at = Standing(moment, as_it_stood=True, include_superseded=others)
+        if self.random.random() < 0.3:
+            at = Standing(self.model.now, include_superseded=True)
+        expected, asked = self.model.living(owner, at=at), {}
+        asked = {"as_of": moment} if at.as_it_stood else {}
+        found = self.views[owner].memories(**asked, include_superseded=at.include_superseded)
+        assert [Row.of(each) for each in found] == expected
+        count = self.views[owner].count(**asked, include_superseded=at.include_superseded)
+        assert count == len(expected)
+        search = Search(word, 50, **at._asdict())
+        nearest, worded = self.views[owner].find([search, replace(search, method="keyword")])
+        assert {hit.id for hit in nearest} == {each.id for each in expected}
+        assert {hit.id for hit in worded} == {each.id for each in expected if word in each.text}
 
     def pages(self, owner: str) -> None:
         expected, listed = self.model.living(owner), list[Memory]()

@@ -19,6 +19,7 @@ from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.errors import paced, searches_itself
 from recall_retrievers.store.chroma.fields import (
     OWN_FIELDS,
+    SUPERSEDED_BY,
     Fields,
     Row,
     TimeUnit,
@@ -182,7 +183,7 @@ class Collection:
     ) -> list[Hit]:
         """The exact hits of one search: Chroma searches coarsely, and again if too few rows fit."""
         scope, times = scope_where(search.scope, self.fields), any_of(self.times(search.within))
-        where = all_of([filtering, scope, times])
+        where = all_of([filtering, scope, times, self.recorded_where(search)])
         admitted = search.admitting()
         # A space other than cosine has another order: query more rows, then sort.
         coarse = bool(search.within) or not self.cosine
@@ -200,8 +201,10 @@ class Collection:
             ]
             if len(hits) >= search.limit or exhausted or wanted == _MOST_RESULTS:
                 return hits[: search.limit]
-            if moment is not None and any(each and each.expired(moment) for *_, each in rows):
-                where, moment = all_of([where, living_where(moment)]), None
+            counts, later = search.standing.counts, search.include_superseded
+            if moment is not None and not all(each is None or counts(each) for *_, each in rows):
+                where = all_of([where, living_where(moment, include_superseded=later)])
+                moment = None
                 continue
             wanted = min(4 * wanted, _MOST_RESULTS)
 
@@ -227,11 +230,35 @@ class Collection:
         fields, zone, ours = self.fields, search.timezone, not self.foreign
         return filter_where(search.filter, fields, self.unit, zone, typed=self.cloud, ours=ours)
 
+    def recorded_where(self, search: Search) -> Where | None:
+        """The rows that were recorded by the moment of a search, if only they count."""
+        if not search.as_it_stood or search.moment is None:
+            return None
+        return foreign_where(TimeRange(None, search.moment, "second"), self.fields, self.unit)
+
     def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Candidate]:
         """Memories by id, without rows that do not fit the filter or have no text."""
         read = self.by_id(ids, ["documents", "metadatas"], where)
         found = (memory for page in read for memory in self._candidates(page))
         return {memory.id: memory for memory in found if memory is not None}
+
+    def superseded_by(self, ids: Sequence[str]) -> list[Candidate]:
+        """The memories that are superseded by those with these ids."""
+        found: list[Candidate] = []
+        for start in range(0, len(ids), _PAGE):
+            where: Where = {SUPERSEDED_BY: {"$in": [*ids[start : start + _PAGE]]}}
+            for page in pages(self.chroma, ["documents", "metadatas"], where=where):
+                found += filter(None, self._candidates(page))
+        return found
+
+    def newest(self, memory: Candidate) -> Candidate:
+        """The last of the memories that supersede one another, from this one on."""
+        newest, seen = memory, {""}
+        while newest.superseded_by not in seen:
+            seen.add(newest.superseded_by)
+            there = self.read([newest.superseded_by], None)
+            newest = there.get(newest.superseded_by, newest)
+        return newest
 
     def row(self, row_id: str) -> Row | None:
         """A row by its id; None if it is not there."""

@@ -39,15 +39,20 @@ FRAMEWORK_KEYS = frozenset(
     }
 )
 EXPIRES_AT = "expires_at"
-# Rows that expire have this too: rows without a key cannot be asked for, but "$ne" lets them pass.
+# The memory that supersedes a row, and since when.
+SUPERSEDED_BY, SUPERSEDED_AT = "superseded_by", "superseded_at"
+# Rows that expire or are superseded have this too: rows without a key cannot be asked for, but
+# "$ne" lets them pass.
 MAY_EXPIRE = "may_expire"
+SUPERSEDED_KEYS = frozenset({SUPERSEDED_BY, SUPERSEDED_AT, MAY_EXPIRE})
 NODE_SOURCE = "ref_doc_id"  # the document that a node of LlamaIndex was cut from
 WRITTEN_AT = "written_at"  # when a row was last written: it shows what others have changed
 KEYWORD_VECTOR = "keyword_vector"  # the words of a row, for a collection that searches by words
 CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
 EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
 OWN_KEYS = frozenset(
-    {WRITTEN_AT, KEYWORD_VECTOR, EXPIRES_AT, MAY_EXPIRE, "list_values"}
+    {WRITTEN_AT, KEYWORD_VECTOR, EXPIRES_AT, "list_values"}
+    | SUPERSEDED_KEYS
     | CREATED_KEYS
     | EVENT_KEYS
     | {"memory_type", "when_to_use", "author", "said_before", "turn_before", "quality"}

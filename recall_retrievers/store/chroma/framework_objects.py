@@ -93,7 +93,7 @@ def stored_memory(source: DocumentLike | NodeLike) -> Memory:
         origin = getattr(getattr(source, "node", source), NODE_SOURCE, None)
         metadata |= {NODE_SOURCE: origin} if origin else {}
     read = from_flat(content, metadata, memory_id=source_id)
-    for name in ("created_at", "expires_at"):
+    for name in ("created_at", "expires_at", "superseded_at"):
         if getattr(read, name) is None and metadata.get(name, "") != "":
             raise MemoryFormatError(
                 f"the {name} of {got(source_id or content)} cannot be read: "

@@ -12,7 +12,7 @@ import logging
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import lru_cache, partial
 
 from recall_retrievers.core.candidate import Candidate, copied
@@ -40,6 +40,9 @@ from recall_retrievers.store.chroma.fields import (
     NODE_SOURCE,
     OWN_FIELDS,
     OWN_KEYS,
+    SUPERSEDED_AT,
+    SUPERSEDED_BY,
+    SUPERSEDED_KEYS,
     WRITTEN_AT,
     Fields,
     TimeUnit,
@@ -64,6 +67,7 @@ from recall_retrievers.store.chroma.framework_objects import (
 from recall_retrievers.store.chroma.search_text import READ_CHARACTERS
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.event_times import event_times
+from recall_retrievers.timeline.parse_time import in_zone
 from recall_retrievers.timeline.wording import format_interval, parse_interval
 
 _log = logging.getLogger(__name__)
@@ -71,8 +75,8 @@ _log = logging.getLogger(__name__)
 _REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
 
 _NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
-_TEXTS = ("memory_type", "when_to_use", "author", "said_before", "turn_before")
-_FIELDS = (*_TEXTS, "created_at", EXPIRES_AT, "quality")
+_TEXTS = ("memory_type", "when_to_use", "author", "said_before", "turn_before", SUPERSEDED_BY)
+_FIELDS = (*_TEXTS, "created_at", EXPIRES_AT, SUPERSEDED_AT, "quality")
 _OWNERS = tuple(Scope.model_fields)
 _LLAMAINDEX = "_node_content"  # in every row that LlamaIndex writes
 
@@ -106,8 +110,9 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
         row["list_values"] = json.dumps(lists, sort_keys=True)  # the order of Chroma is not ours
     if memory.quality is not None:
         row["quality"] = memory.quality
-    if memory.expires_at is not None:
-        row |= {EXPIRES_AT: to_milliseconds(memory.expires_at), MAY_EXPIRE: True}
+    for name in (EXPIRES_AT, SUPERSEDED_AT):
+        if (moment := getattr(memory, name)) is not None:
+            row |= {name: to_milliseconds(moment), MAY_EXPIRE: True}
     if memory.events:
         row |= event_hull(memory.events)
         row["event_ranges"] = " ".join(format_interval(each) for each in memory.events)
@@ -123,7 +128,8 @@ def as_stored(
         Candidate.of(memory),
         id=row_id,
         created_at=_whole(created_at),
-        expires_at=None if memory.expires_at is None else _whole(memory.expires_at),
+        expires_at=memory.expires_at and _whole(memory.expires_at),
+        superseded_at=memory.superseded_at and _whole(memory.superseded_at),
         events=tuple([parse_interval(format_interval(each)) for each in events]),
         metadata=copied(memory.metadata),  # the caller may change his own mapping later
     )
@@ -145,9 +151,11 @@ def to_candidate(
     ours = is_ours(row)
     if ours:
         created_at, expires_at = _moment(row.get("created_at")), _moment(row.get(EXPIRES_AT))
+        superseded = _text(row, SUPERSEDED_BY), _moment(row.get(SUPERSEDED_AT))
     else:
         created_at = read_time(row.get(fields.created_at), unit, fields)
         expires_at = read_time(row.get(fields.expires_at), "mixed", fields)
+        superseded = "", None
     memory = Candidate(
         id=row_id,
         content=content,
@@ -161,6 +169,8 @@ def to_candidate(
         scope=scope_of(*[_text(row, getattr(fields, name)) for name in _OWNERS]),
         quality=_quality(row.get("quality")),
         expires_at=expires_at,
+        superseded_by=superseded[0],
+        superseded_at=superseded[1],
         metadata={name_of(k): x for k, x in _metadata(row, _NOT_METADATA).items()} if ours else {},
     )
     return memory if ours else replace(memory, metadata=_metadata(row, _shown(row, memory)))
@@ -294,11 +304,12 @@ class Ready:
         """Whether a row holds this memory already; a row without a text never does.
 
         Keys that come from the clock are not compared: a memory that is added again without a time
-        keeps its first one.
+        keeps its first one. So it keeps what supersedes it.
         """
         if document != self.memory.content or metadata is None:
             return False
         ignored = self.made_now | {WRITTEN_AT, KEYWORD_VECTOR}
+        ignored |= set() if SUPERSEDED_AT in self.metadata else SUPERSEDED_KEYS
         old, new = (
             {key: value for key, value in each.items() if key not in ignored}
             for each in (without_strays(dict(metadata)), self.metadata)
@@ -306,11 +317,12 @@ class Ready:
         return old == new
 
 
-def make_ready(
+def make_ready(  # noqa: PLR0913 - the settings of a store, each by name
     memories: Iterable[MemoryInput],
     clock: Callable[[], datetime],
     *,
     read_events: bool,
+    timezone: tzinfo | None = None,
     within: Scope = ANYBODY,
     progress: bool = False,
 ) -> list[Ready]:
@@ -318,7 +330,7 @@ def make_ready(
 
     Fields of the scope ``within`` that a memory does not set are filled in. With ``read_events``
     the events of a memory are read from its text, unless it names them itself; an empty list says
-    that there are none.
+    that there are none. They are read in the time zone of its writers: None = that of its time.
     """
     if isinstance(memories, str | Mapping | Memory) or is_document(memories) or is_node(memories):
         raise MemoryFormatError(
@@ -326,7 +338,7 @@ def make_ready(
         )
     ready: dict[str, Ready] = {}
     shown = progress_bar(memories, desc="reading", unit="memories", wanted=progress)
-    for memory in (filled_in(_as_memory(each), within) for each in shown):
+    for memory in (filled_in(as_memory(each), within) for each in shown):
         made_now = frozenset[str]() if memory.created_at else CREATED_KEYS
         created_at = memory.created_at or clock()
         memory_id = memory.id or new_id(created_at)
@@ -336,7 +348,8 @@ def make_ready(
             )
         events = memory.events
         if read_events and isinstance(events, UnreadEvents):
-            events = event_times(memory.content[:READ_CHARACTERS], created_at)
+            written_at = created_at if timezone is None else in_zone(created_at, timezone)
+            events = event_times(memory.content[:READ_CHARACTERS], written_at)
             made_now |= EVENT_KEYS if made_now else frozenset()
         whole = as_stored(memory, memory_id, created_at, events)
         ready[memory_id] = Ready(whole, to_metadata(whole), not memory.id, made_now)
@@ -358,7 +371,8 @@ def id_is_taken(row_id: str, scope: Scope) -> ScopeError:
     )
 
 
-def _as_memory(source: MemoryInput) -> Memory:
+def as_memory(source: MemoryInput) -> Memory:
+    """What `add` takes, as a memory."""
     if isinstance(source, Memory):
         return source
     if not isinstance(source, str | Mapping):

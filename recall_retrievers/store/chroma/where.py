@@ -15,14 +15,17 @@ from typing import cast
 from typing_extensions import TypeIs
 
 from recall_retrievers.core.errors import FilterError
+from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.fields import (
+    EARLIEST,
     EXPIRES_AT,
     FRAMEWORK_KEYS,
     MAY_EXPIRE,
     OWN_FIELDS,
+    SUPERSEDED_AT,
     Fields,
     TimeUnit,
     bounds_of,
@@ -68,18 +71,22 @@ def scope_where(scope: Scope, fields: Fields = OWN_FIELDS) -> Where | None:
     )
 
 
-def living_where(moment: datetime) -> Where:
-    """Rows of ours that have not expired by a moment, or never expire.
+def living_where(moment: datetime, *, include_superseded: bool = False) -> Where:
+    """Rows of ours that may count at a moment, or never end.
 
-    It is slow where Chroma checks it, so it is asked for only where expired rows are in the way.
+    It lets through the few rows with one end that is over, and one that is not. It is slow where
+    Chroma checks it, so it is asked for only where rows that have ended are in the way.
     """
-    later: Where = {EXPIRES_AT: {"$gt": to_milliseconds(moment)}}
-    return {"$or": [later, {MAY_EXPIRE: {"$ne": True}}]}
+    later = to_milliseconds(moment)
+    superseded = {"$gte": EARLIEST} if include_superseded else {"$gt": later}
+    ends: list[Where] = [{EXPIRES_AT: {"$gt": later}}, {SUPERSEDED_AT: superseded}]
+    return {"$or": [*ends, {MAY_EXPIRE: {"$ne": True}}]}
 
 
-def expired_where(moment: datetime) -> Where:
-    """Rows of ours that have expired by a moment."""
-    return {EXPIRES_AT: {"$lte": to_milliseconds(moment)}}
+def ended_where(standing: Standing, moment: datetime) -> Where | None:
+    """Rows of ours that have expired by a moment or, unless they count, are superseded by then."""
+    keys = [EXPIRES_AT] if standing.include_superseded else [EXPIRES_AT, SUPERSEDED_AT]
+    return any_of([{key: {"$lte": to_milliseconds(moment)}} for key in keys])
 
 
 def filter_where(  # noqa: PLR0913 - what a condition means depends on all of it

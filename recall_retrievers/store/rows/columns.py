@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.memory import ALWAYS, Standing
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.fields import (
     bounds_of,
@@ -38,12 +39,12 @@ class Wanted:
 
     scope: Scope
     within: Sequence[TimeRange] = ()  # the recorded time or an event lies in one
-    moment: datetime | None = None  # when a row must not have expired
+    standing: Standing = ALWAYS
 
     @property
     def limited(self) -> bool:
-        """Whether owner, time or expiry keep rows out."""
-        return bool(self.within or self.moment is not None or self.scope.fields())
+        """Whether owner, time or an end keep rows out."""
+        return bool(self.within or self.standing.moment is not None or self.scope.fields())
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ RECORD = np.dtype(
         ("event_start", "<i8"),
         ("event_end", "<i8"),
         ("expires", "<i8"),
+        ("ends", "<i8"),  # when it expires or is superseded, whichever is first
         *((name, "<u8") for name in _OWNERS),
         ("memory_type", "<u8"),  # as a number; 0 = the row has no text
         ("author", "<u8"),
@@ -86,16 +88,16 @@ Record = tuple[object, ...]
 def record(row_id: str, memory: Candidate | None) -> Record:
     """The columns of a row whose words and vector are not known yet; without a memory, as it is."""
     if memory is None:
-        times, no_words = (NEVER, NEVER, -NEVER, NEVER), (0,) * PROFILE
+        times, no_words = (NEVER, NEVER, -NEVER, NEVER, NEVER), (0,) * PROFILE
         return (hashed(row_id), *times, *(0,) * len(_OWNERS), 0, 0, 0, 0, 0, no_words)
-    created, expires = memory.created_at, memory.expires_at
     hull = event_hull(memory.events)
     return (
         hashed(row_id),
-        NEVER if created is None else to_milliseconds(created),
+        _moment(memory.created_at),
         hull.get("event_start", NEVER),
         hull.get("event_end", -NEVER),
-        NEVER if expires is None else to_milliseconds(expires),
+        _moment(memory.expires_at),
+        _moment(memory.ends_at),
         *(_owner(getattr(memory.scope, name)) for name in _OWNERS),
         hashed(memory.memory_type),
         hashed(memory.author),
@@ -116,7 +118,7 @@ class Columns:
         parts = [blobs.get(number, free) for number in range(max(blobs, default=-1) + 1)]
         self._records = np.frombuffer(bytearray(b"".join(parts)), dtype=RECORD)
         self._columns: dict[str, NDArray[Any]] = {}
-        self._first: int | None = None  # when the first row expires; None = not known
+        self._first: int | None = None  # when the first row ends; None = not known
         self.count = int(np.count_nonzero(self["id"]))
 
     def __len__(self) -> int:
@@ -175,10 +177,10 @@ class Columns:
         """A copy of the columns of rows."""
         return self._records[list(places)]
 
-    def have_expired(self, moment: datetime | None) -> bool:
-        """Whether a row has expired by a moment; mostly none has, and no row is looked at."""
+    def have_ended(self, moment: datetime | None) -> bool:
+        """Whether a row has ended by a moment; mostly none has, and no row is looked at."""
         if self._first is None:
-            self._first = int(self["expires"][self.live].min(initial=NEVER))
+            self._first = int(self["ends"][self.live].min(initial=NEVER))
         return moment is not None and self._first <= to_milliseconds(moment)
 
     def fitting(self, wanted: Wanted) -> NDArray[np.bool_]:
@@ -188,8 +190,12 @@ class Columns:
             fits &= self[name] == np.uint64(_owner(value))
         if wanted.within:
             fits &= np.logical_or.reduce([self._touching(each) for each in wanted.within])
-        if wanted.moment is not None:
-            fits &= self["expires"] > to_milliseconds(wanted.moment)
+        standing = wanted.standing
+        if standing.moment is not None:
+            moment = to_milliseconds(standing.moment)
+            fits &= self["expires" if standing.include_superseded else "ends"] > moment
+            if standing.as_it_stood:
+                fits &= self["created"] <= moment
         return fits
 
     def _touching(self, time_range: TimeRange) -> NDArray[np.bool_]:
@@ -199,6 +205,10 @@ class Columns:
         first, last = event_bounds(time_range)
         touching |= (self["event_start"] <= last) & (first <= self["event_end"])
         return touching
+
+
+def _moment(moment: datetime | None) -> int:
+    return NEVER if moment is None else to_milliseconds(moment)
 
 
 def _owner(value: str | None) -> int:

@@ -21,7 +21,7 @@ from typing import Any
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.store.rows.closing import NOTE
 
-FORMAT = 2
+FORMAT = 3
 """The number of this form of the file; a file of another form is made anew."""
 
 FILE = "rows.sqlite"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import StoreClosedError
+from recall_retrievers.core.memory import ALWAYS
 from recall_retrievers.core.pool import Arm, Facts, Found, Keys, Scores, arms_of, keys_of
 from recall_retrievers.core.requests import Method
 from recall_retrievers.core.scope import ANYBODY, Scope
@@ -254,7 +255,7 @@ class Searcher:
     def _exact(self, keys: Keys, scores: Scores, plan: _Plan) -> Arm:
         """The rows that fit exactly, as many as the search wants.
 
-        The columns decide about owner and expiry. Where a filter or a time has let too many rows
+        The columns decide about owner and end. Where a filter or a time has let too many rows
         through, more of the rows is read; rows that may have changed are read from Chroma.
         """
         there, limit = scores >= _NOT_THERE, plan.search.limit
@@ -298,14 +299,14 @@ class Searcher:
 
 def _wanted(search: Search, table: Table) -> Wanted:
     """The rows that a search may return, whatever its filter."""
-    moment = search.moment if table.have_expired(search.moment) else None
-    return Wanted(search.scope, search.within, moment)
+    limits = search.as_it_stood or table.have_ended(search.moment)
+    return Wanted(search.scope, search.within, search.standing if limits else ALWAYS)
 
 
 def _alike(one: Search, other: Search) -> bool:
     """Whether two searches have the same conditions; filters are not compared deeply."""
     same = one.filter is other.filter and one.timezone is other.timezone
-    same = same and one.moment == other.moment
+    same = same and one.standing == other.standing
     return same and one.within == other.within and one.scope == other.scope
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.pool import Facts, Scores, Source
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, from_milliseconds
@@ -290,10 +291,10 @@ class Table:
         with self.data.reading() as connection:
             return dict(_found(connection, "SELECT id, written FROM row WHERE id", ids))
 
-    def have_expired(self, moment: datetime | None) -> bool:
-        """Whether a row has expired by a moment."""
+    def have_ended(self, moment: datetime | None) -> bool:
+        """Whether a row has expired or is superseded by a moment."""
         with self._lock:
-            return self._columns.have_expired(moment)
+            return self._columns.have_ended(moment)
 
     def created(self, places: Places) -> NDArray[np.int64]:
         """When rows were recorded, in epoch milliseconds; `NEVER` if that is not known."""
@@ -309,7 +310,8 @@ class Table:
     def owners(self, moment: datetime | None) -> tuple[Places, NDArray[np.intp]]:
         """A row of each owner, such as a user in a session, and how many it has at a moment."""
         with self._lock:
-            places = np.flatnonzero(self._columns.fitting(Wanted(Scope(), moment=moment)))
+            wanted = Wanted(Scope(), standing=Standing(moment))
+            places = np.flatnonzero(self._columns.fitting(wanted))
             owners = np.stack([self._columns[name][places] for name in Scope.model_fields], axis=1)
         _, first, counts = np.unique(owners, axis=0, return_index=True, return_counts=True)
         return places[first], counts

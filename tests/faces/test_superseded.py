@@ -1,0 +1,155 @@
+"""What supersedes what is the same through both faces, HTTP, MCP and the command line."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import WordsEmbedding
+from faces.adapters import Face, both, once
+from faces.other_stores import open_store, rows
+from mcp import Client
+from starlette.testclient import TestClient
+from tables import table
+
+from langchain_recall import create_memory_app
+from recall_retrievers.cli.program import main
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.serve.mcp_server import McpTools
+from recall_retrievers.serve.operation import ScopedService
+from recall_retrievers.store import RecallStore
+
+QUESTION, BEFORE = "Where do I live?", "Where did I use to live?"
+BERLIN = {"id": "berlin", "content": "I live in Berlin.", "created_at": "2023-01-09T09:00Z"}
+BONN = {"id": "bonn", "content": "I live in Bonn.", "created_at": "2024-05-03T09:00Z"}
+ROME = {"id": "rome", "content": "I live in Rome.", "created_at": "2025-02-01T09:00Z"}
+ANN = {"user_id": "ann"}
+
+CASES: list[tuple[str, dict[str, Any], str]] = [
+    (QUESTION, {}, "rome"),
+    (QUESTION, {"as_of": "2024-05-03"}, "bonn"),  # until the end of that day
+    (QUESTION, {"as_of": "2024-05-03T08:59:59Z"}, "berlin"),
+    (QUESTION, {"as_of": "2020-01-01"}, ""),
+    (QUESTION, {"include_superseded": True}, "berlin bonn rome"),
+    (QUESTION, {"as_of": "2024-06-01", "include_superseded": True}, "berlin bonn"),
+    (BEFORE, {}, "berlin bonn rome"),
+    ("", {"time_range": ("2023-01-01", None)}, "rome"),
+    ("", {"time_range": ("2023-01-01", None), "as_of": "2024-05-03"}, "bonn"),
+    ("", {"time_range": ("2023-01-01", None), "include_superseded": True}, "berlin bonn rome"),
+]
+
+
+@pytest.fixture
+def lived() -> Any:
+    with RecallStore(embedding=WordsEmbedding()) as store:
+        store.add([{**BERLIN, **ANN}, {"content": "Bob lives in Oslo.", "user_id": "bob"}])
+        assert store.supersede("berlin", BONN) == "bonn"
+        assert store.for_scope(**ANN).supersede("bonn", ROME) == "rome"
+        yield store
+
+
+@both
+@table(("question", "options", "found"), CASES)
+def test_through_a_face(
+    lived: RecallStore, face: Face, question: str, options: dict[str, Any], found: str
+) -> None:
+    retriever = face.RecallRetriever(store=lived, scope=ANN, timezone="UTC")
+    assert sorted(each.id for each in face.ask(retriever, question, **options)) == found.split()
+    settings = face.RecallRetriever(store=lived, scope=ANN, timezone="UTC", **options)
+    assert sorted(each.id for each in face.ask(settings, question)) == found.split()
+
+
+@both
+def test_its_text_says_until_when_it_was_so(lived: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(store=lived, scope=ANN, timezone="UTC", k=9)
+    said, _ = face.use(face.create_recall_tool(retriever), query=QUESTION, as_of="2024-01-01")
+    assert 'recorded="2023-01-09 09:00:00 Monday until 2024-05-03"' in said
+    assert "Bonn" not in said
+    [old] = face.ask(retriever, QUESTION, as_of="2024-01-01")
+    assert old.metadata["superseded_by"] == "bonn"
+    assert old.metadata["superseded_at"].startswith("2024-05-03T09:00:00")
+    assert "2023-01-09 Monday until 2024-05-03" in face.explain_text([old])
+    called = face.call(face, "recall", QUESTION, {"source": lived}, scope=ANN, as_of="2024-06-01")
+    assert [each.id for each in face.found(called["memories"])] == ["bonn"]
+
+
+@once
+@table(("question", "options", "found"), CASES[:7])
+def test_over_http(
+    lived: RecallStore, face: Face, question: str, options: dict[str, Any], found: str
+) -> None:
+    del face
+    client = TestClient(create_memory_app(lived), "http://localhost")
+    asked = {"query": question, "timezone": "UTC", **ANN, **options}
+    answer = client.post("/retrieve_personal_memory", json=asked).json()
+    assert sorted(each["id"] for each in answer["metadata"]["memory_list"]) == found.split()
+    if question == QUESTION:
+        listed = client.get("/memories", params={**ANN, **options}).json()["memories"]
+        assert sorted(each["id"] for each in listed) == found.split()
+        assert client.get("/count", params={**ANN, **options}).json() == {"count": len(listed)}
+
+
+def test_superseding_over_http(lived: RecallStore) -> None:
+    app = create_memory_app(lived, tokens="token-of-ann-12345 user_id=ann")
+    client = TestClient(app, "http://127.0.0.1")
+    client.headers["Authorization"] = "Bearer token-of-ann-12345"
+    for _ in range(2):  # the same request again changes nothing
+        answer = client.post("/memories/rome/supersede", json={"content": "I live in Lima."})
+        assert (answer.status_code, len(answer.json()["ids"])) == (201, 1)
+    assert [each.content for each in lived.memories(scope=ANN)] == ["I live in Lima."]
+    old = client.get("/memories/rome").json()
+    assert old["superseded_by"] == answer.json()["ids"][0]
+    refused = client.post("/memories/berlin/supersede", json={"content": "I live in Lima."})
+    assert (refused.status_code, old["superseded_by"] in refused.json()["error"]) == (400, True)
+    [bobs] = lived.memories(scope={"user_id": "bob"})
+    refused = client.post(f"/memories/{bobs.id}/supersede", json={"content": "Mine."})
+    assert (refused.status_code, lived.count(scope={"user_id": "bob"})) == (404, 1)
+
+
+async def test_an_agent_over_mcp(lived: RecallStore) -> None:
+    tools = McpTools(ScopedService.of(lived, timezone="UTC"), Scope(user_id="ann"))
+    async with Client(tools.server()) as client:
+
+        async def say(name: str, **arguments: str) -> str:
+            return str((await client.call_tool(name, arguments)).content[0].text)
+
+        assert "Rome" in await say("recall", question=QUESTION)
+        assert re.search('id="bonn".* until 2025-02-01"', await say("recall", question=BEFORE))
+        then = await say("recall", question=QUESTION, as_of="2024-06-01")
+        assert ("Bonn" in then, "Rome" in then) == (True, False)
+        said = await say("supersede", id="rome", content="I live in Lima.")
+        [lima] = re.findall("with the id '(.*)', in the place of 'rome'", said)
+        assert await say("update", id=lima, content="I live in Lima, Peru.")
+        assert "instead" in await say("supersede", id="rome", content="I live in Paris.")
+    assert [each.content for each in lived.memories(scope=ANN)] == ["I live in Lima, Peru."]
+    assert lived.get(["rome"])[0].superseded_by == lima
+
+
+def test_the_command_line_asks_and_exports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with RecallStore(tmp_path / "memories") as store:
+        store.add([BERLIN])
+        store.supersede("berlin", BONN)
+    place = ("--chroma", str(tmp_path / "memories"))
+    for options, found in [([], "bonn"), (["--as-of", "2024-01-01"], "berlin")]:
+        assert main("recall", ["ask", QUESTION, *place, "--json", *options]) == 0
+        [answer] = json.loads(capsys.readouterr().out)
+        assert [each["id"] for each in answer["memories"]] == [found]
+    assert main("recall", ["explain", QUESTION, *place, "--id", "berlin"]) == 0
+    assert "berlin was not found: bonn supersedes it" in capsys.readouterr().out
+    assert main("recall", ["export", *place, "-o", str(tmp_path / "all.jsonl")]) == 0
+    assert main("recall", ["load", "--memories", str(tmp_path / "all.jsonl")]) == 0
+    with RecallStore(tmp_path / "all.jsonl.recall") as again:
+        assert again.count() == 1
+        assert again.get(["berlin"])[0].superseded_by == "bonn"
+
+
+@both
+def test_in_a_store_of_others_the_recorded_time_counts(face: Face) -> None:
+    stored = rows([BERLIN, BONN])
+    store = open_store("chroma", face, stored, lambda: 0)
+    retriever = face.RecallRetriever(store=store, timezone="UTC")
+    assert len(face.ask(retriever, QUESTION)) == 2
+    assert [each.id for each in face.ask(retriever, QUESTION, as_of="2024-01-01")] == ["berlin"]

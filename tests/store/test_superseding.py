@@ -1,0 +1,204 @@
+"""One memory takes the place of another, on every kind of store; nothing is lost on the way."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import pytest
+from cloud_stand_in import CloudStandIn
+from store.kit import NOON, SmallEmbedding, best, ids
+from tables import table
+
+from recall_retrievers.core.errors import MissingMemoryError, ScopeError, SettingsError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.writing import Writer
+
+DAY = timedelta(days=1)
+ANN = {"user_id": "ann"}
+
+
+def tea(name: str, day: int, **fields: Any) -> dict[str, Any]:
+    return {"id": name, "content": f"tea {name}", "created_at": NOON + day * DAY, **fields}
+
+
+def chain(store: RecallStore) -> None:
+    """Three memories of Ann: green, then black, then white; and one of Bob."""
+    store.add([tea("green", 0, scope=ANN), tea("bobs", 0, user_id="bob")])
+    store.supersede("green", tea("black", 2))
+    store.supersede("black", tea("white", 4))
+
+
+def test_on_every_kind_of_store_only_the_newest_is_found(store: RecallStore) -> None:
+    store.clock = lambda: NOON + 9 * DAY
+    chain(store)
+    scope = Memory(content="x", scope=ANN).scope
+    for day, there in [(0, "green"), (1, "green"), (2, "black"), (3, "black"), (4, "white")]:
+        moment = NOON + day * DAY
+        for method in ("semantic", "keyword"):
+            then = {"moment": moment, "as_it_stood": True, "method": method}
+            assert ids(best(store, "tea", 9, scope=scope, **then)) == [there]
+            assert sorted(ids(best(store, "tea", 9, **then))) == sorted(["bobs", there])
+        assert ids([*store.memories(as_of=moment, scope=ANN)]) == [there]
+        assert store.count(as_of=moment, scope=ANN) == 1
+        assert store.count(as_of=moment) == 2
+    for more, there in [
+        ({}, ["white"]),
+        ({"include_superseded": True}, ["black", "green", "white"]),
+    ]:
+        assert sorted(ids([*store.memories(scope=ANN, **more)])) == there
+        assert store.count(scope=ANN, **more) == len(there)
+        assert store.count(**more) == 1 + len(there)
+        for method in ("semantic", "keyword"):
+            assert sorted(ids(best(store, "tea", 9, method=method, scope=scope, **more))) == there
+    assert [each.memories for each in store.scopes(by="user_id")] == [1, 1]
+    assert store.stats().memories == 2
+    assert ids(store.get(["green", "black"])) == ["green", "black"]
+    assert store.purge() == 0
+
+    assert store.delete(["black"]) == 1  # white now supersedes green, from its own time on
+    assert store.get(["green"])[0].superseded_by == "white"
+    assert ids([*store.memories(as_of=NOON + 3 * DAY, scope=ANN)]) == ["green"]
+    assert store.delete(["white"]) == 1
+    assert ids([*store.memories(scope=ANN)]) == ["green"]
+    assert (store.get(["green"])[0].superseded_by, store.count()) == ("", 2)
+
+
+def test_it_is_known_after_opening_again(tmp_path: Path, small: SmallEmbedding) -> None:
+    with RecallStore(tmp_path, embedding=small) as store:
+        chain(store)
+        store.update("green", text="tea green leaf")
+        store.update("white", metadata={"cups": 2})
+        store.add([tea("green", 0, content="tea green leaf", scope=ANN)])  # as it is
+    for _ in range(2):
+        with RecallStore(tmp_path, embedding=small) as store:
+            assert sorted(ids(best(store, "tea", 9))) == ["bobs", "white"]
+            old = store.get(["green"])[0]
+            assert (old.content, old.superseded_by) == ("tea green leaf", "black")
+            assert old.superseded_at == NOON + 2 * DAY
+
+
+def test_a_call_that_was_killed_can_be_repeated(
+    in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_memory.add([tea("green", 0)])
+    with monkeypatch.context() as broken:
+        broken.setattr(Writer, "change", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            in_memory.supersede("green", "tea black")
+    assert in_memory.count() == 2
+    first = next(each for each in in_memory.memories() if each.id != "green")
+    assert in_memory.supersede("green", "tea black") == first.id
+    assert in_memory.supersede("green", "tea black") == first.id
+    assert [*in_memory.memories()] == [first]
+    assert in_memory.get(["green"])[0].superseded_at == first.created_at
+
+
+@table(
+    ("old", "new", "error", "said"),
+    [
+        ("green", "tea", SettingsError, "'green' is superseded; supersede 'white' instead"),
+        ("white", tea("white", 5), SettingsError, "'white' cannot supersede itself"),
+        ("pink", "tea", MissingMemoryError, "there is no memory 'pink'"),
+        ("gone", "tea", MissingMemoryError, "there is no memory 'gone'"),
+        (
+            "white",
+            {"content": "tea", "user_id": "bob"},
+            ScopeError,
+            "cannot supersede one of {'user_id': 'ann'}",
+        ),
+        ("white", {"content": "tea", "session_id": "s"}, ScopeError, "leave its scope out"),
+        ("white", tea("bobs", 5), ScopeError, "'bobs' is there already, outside the scope"),
+        ("white", {"content": " "}, ValueError, "content must hold some text"),
+    ],
+)
+def test_what_cannot_be(small: SmallEmbedding, old: str, new: Any, error: Any, said: str) -> None:
+    with RecallStore(embedding=small, clock=lambda: NOON + 9 * DAY) as store:
+        chain(store)
+        store.add([tea("gone", 0, expires_at=NOON + DAY)])
+        before = [*store.memories(include_superseded=True)]
+        with pytest.raises(error, match=said):
+            store.supersede(old, new)
+        with pytest.raises(MissingMemoryError):
+            store.for_scope(user_id="bob").supersede("white", "tea")
+        with pytest.raises(MissingMemoryError):
+            store.supersede("white", "tea", scope={"user_id": "bob"})
+        assert [*store.memories(include_superseded=True)] == before
+
+
+def test_heirs_that_are_deleted_together_leave_no_link(in_memory: RecallStore) -> None:
+    chain(in_memory)
+    assert in_memory.for_scope(user_id="ann").delete(["black", "white"]) == 2
+    assert in_memory.get(["green"])[0].superseded_by == ""
+
+
+def test_what_is_true_once_more(in_memory: RecallStore) -> None:
+    in_memory.add([tea("green", 0)])
+    in_memory.supersede("green", tea("black", 2))
+    in_memory.supersede("black", tea("green", 0))
+    assert in_memory.get(["green"])[0].superseded_by == ""
+
+
+@pytest.mark.parametrize("end", ["superseded", "recorded later", "expired"])
+def test_what_does_not_count_makes_room_in_the_cloud(
+    cloud: CloudStandIn, collection_name: str, small: SmallEmbedding, end: str
+) -> None:
+    """It would fill the 300 rows that the cloud returns, so the cloud is told to leave it out."""
+    client, then = cloud.client(), {"moment": NOON + 2 * DAY}
+    fields: dict[str, Any] = {"superseded_at": NOON} if end == "superseded" else {}
+    if end == "expired":
+        fields, then = {"expires_at": NOON}, {**then, "include_superseded": True}
+    if end == "recorded later":
+        then["as_it_stood"] = True
+    with RecallStore(client, collection_name, embedding=small, create=True) as store:
+        late = 3 if end == "recorded later" else 0
+        store.add(tea(f"{n:03}", late, content="tea", **fields) for n in range(320))
+        left = {"superseded_at": NOON} if end == "expired" else {}
+        store.add([tea("left", 0, content="a cup of tea is left", **left), tea("bread", 0)])
+        for method in ("semantic", "keyword"):
+            assert ids(best(store, "tea left", 1, method=method, **then)) == ["left"]
+    client.delete_collection(collection_name)
+
+
+def test_a_collection_of_others_has_only_recorded_times(
+    chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+) -> None:
+    theirs = chroma.create_collection(collection_name, embedding_function=None)
+    texts = ["tea with milk", "tea with salt"]
+    theirs.add(
+        ids=["milk", "salt"],
+        documents=texts,
+        embeddings=small.embed_documents(texts),
+        metadatas=[
+            {"created_at": NOON.timestamp(), "superseded_by": "x", "superseded_at": 0},
+            {"created_at": (NOON + DAY).timestamp()},
+        ],
+    )
+    with RecallStore(chroma, collection_name, embedding=small) as store:
+        assert sorted(ids(best(store, "tea", 9))) == ["milk", "salt"]
+        assert store.get(["milk"])[0].metadata["superseded_by"] == "x"
+        assert ids([*store.memories(as_of=NOON)]) == ["milk"]
+        assert store.count(as_of=NOON) == 1
+        then = {"moment": NOON, "as_it_stood": True}
+        assert ids(best(store, "tea", 9, **then)) == ["milk"]
+    chroma.delete_collection(collection_name)
+
+
+def test_the_times_of_a_text_are_those_of_its_writers(small: SmallEmbedding) -> None:
+    """Two hours after midnight in Berlin, "tomorrow at nine" is nine o'clock there."""
+    note = {"content": "The dentist is tomorrow at 9:00.", "created_at": "2024-06-09T23:00Z"}
+    for timezone, start in [
+        ("Europe/Berlin", datetime(2024, 6, 11, 7, tzinfo=UTC)),
+        (None, datetime(2024, 6, 10, 9, tzinfo=UTC)),
+    ]:
+        with RecallStore(embedding=small, timezone=timezone) as store:
+            [added] = store.add([note])
+            assert store.get([added])[0].events[0].start == start
+            store.update(added, text="The dentist is tomorrow at 9:00, on Elm Street.")
+            if timezone:
+                assert store.get([added])[0].events[0].start == start
+                day = store.memories(as_of="2024-06-09")
+                assert [*day] == []  # in Berlin it was the tenth
+    with pytest.raises(ValueError, match="timezone must be an IANA name"):
+        RecallStore(timezone="Berlin")
