@@ -80,7 +80,16 @@ FEASTS: Table = {
 }
 """Holidays that are counted: "two Christmases ago"."""
 
+_OVER = "over|during|throughout"
+
 HOLIDAYS: Table = {
     **{pattern: _named(finder) for pattern, finder in _FINDERS.items()},
-    "the? christmas|xmas holidays|holiday|break|vacation|period": _named(yearly(12, 24), days=9),
+    f"{_OVER} the? christmas|xmas": _named(yearly(12, 24), days=4),
+    f"{_OVER} the? christmas|xmas eve": _named(yearly(12, 24)),
+    **{
+        f"{over} the? christmas|xmas holidays|holiday|break|vacation|period".strip(): _named(
+            yearly(12, 24), days=9
+        )
+        for over in ("", _OVER)
+    },
 }
