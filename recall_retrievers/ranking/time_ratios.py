@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from datetime import datetime, timedelta
-from typing import Literal
 
 from recall_retrievers.core.candidate import Note
 from recall_retrievers.core.memory import TimeMatch
@@ -19,13 +18,12 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.text.order import AskedOrder
 from recall_retrievers.text.questions import asks_for_all, asks_for_time_alone
 from recall_retrievers.timeline import TimeRange, extract_time, half_life_weight
-from recall_retrievers.timeline.time_range import FINER_THAN_DAY
 
 _POOL = 50  # the best candidates, by which the width of a time is estimated
 _WIDTH = 4  # the power of the share that lies outside: 0 = width does not count
 _SURE, _UNSURE = 0.5, 3  # the power of (best in time / best of all), for dates and for other times
 _DATE = 2  # the power of the ratio of a date
-_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+_DAY = timedelta(days=1)
 _NO_TIME = (timedelta.max, "")
 _ELSEWHEN = timedelta(days=400)  # another year, month, week and day of the week
 _WEEK, _YEAR = timedelta(days=7, hours=1), 365  # where the clock changes; days
@@ -33,8 +31,6 @@ _COARSE = frozenset({"month", "quarter", "season"})
 _COARSE_TRUST = 0.5  # with 1, a wrong month costs more than a right one gains
 _LONGEST = 200  # characters: a pasted dialogue names times in passing
 _SOFT_HALF_LIFE = timedelta(days=14)  # for vague words such as "recently"
-
-CalendarPlace = Literal["date", "part of a year", ""]
 
 TimeRatio = tuple[float, dict[str, Note]]
 """A factor, and its reason as notes."""
@@ -60,12 +56,9 @@ def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> li
             reading = next(x for x, match in zip(others, meant, strict=True) if match)
             found.append((1, timedelta(), place, f"another reading: {reading.describe()}"))
         else:
-            by_day = near >= _DAY or all(each.whole_days for each in ranges)
-            number = -(-near // (_DAY if by_day else _HOUR))
-            away = f"{number} {'day' if by_day else 'hour'}{'s' * (number > 1)} {side}"
-            found.append(
-                (2, near, place, f"{away} the time asked for" if side else "without a time")
-            )
+            days = near.days + bool(near % _DAY)
+            away = f"{days} day{'s' * (days > 1)} {side} the time asked for"
+            found.append((2, near, place, away if side else "not of the time asked for"))
     return [(place, why) for *_, place, why in sorted(found)]
 
 
@@ -78,12 +71,8 @@ def _distance(named: TimeRange, moment: datetime | None) -> tuple[timedelta, str
 
 def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int]:
     """The places of all memories of a day or a week that is named, where it has few enough."""
-    short = [
-        each
-        for each in ranges
-        if each.start and each.end and each.end - each.start <= _WEEK
-        if not each.soft and not each.recurrence
-    ]
+    plain = [each for each in ranges if not each.soft and not each.recurrence]
+    short = [x for x in plain if x.start and x.end and x.end - x.start <= _WEEK]
     places: set[int] = set()
     for matching in zip(*facts.matches(short), strict=True):
         inside = {place for place, match in enumerate(matching) if match}
@@ -147,7 +136,7 @@ def time_trust(
     return trust
 
 
-def _least_trust(named: TimeRange, place: CalendarPlace, text: str, ratio: float) -> float:
+def _least_trust(named: TimeRange, place: str, text: str, ratio: float) -> float:
     """The lower bound of the trust in a time, whatever else answers the question."""
     if place == "date":
         return 1 / (ratio + 1)  # the ratio itself, as that of a date is squared
@@ -158,7 +147,7 @@ def _least_trust(named: TimeRange, place: CalendarPlace, text: str, ratio: float
     return (_COARSE_TRUST if named.grain in _COARSE else 1.0) if place else 0.0
 
 
-def _in_the_calendar(named: TimeRange, reference_time: datetime) -> CalendarPlace:
+def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
     """Whether words name a date, or a part of every year; "last week" does neither.
 
     A date is the same time whenever it is said, or the same day of a year.
@@ -169,7 +158,7 @@ def _in_the_calendar(named: TimeRange, reference_time: datetime) -> CalendarPlac
         >>> [_in_the_calendar(named, now) for text in texts for named in extract_time(text, now)]
         ['date', 'date', '', 'part of a year', 'part of a year']
     """
-    if named.start is None or not named.text or named.grain in FINER_THAN_DAY:
+    if named.start is None or not named.text:
         return ""
     again = extract_time(named.text, reference_time - _ELSEWHEN)
     start = again[0].start if again else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
+from recall_retrievers.timeline.engine.reading import Duration, Now, Reading
 from recall_retrievers.timeline.meanings import clock, combine, cycles, relative
 from recall_retrievers.timeline.western.patterns import Western
 from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
@@ -21,14 +21,8 @@ def _to_come(now: Now, amount: Duration) -> Reading | None:
     return None if _PAST.search(now.text) else relative.ago(now, amount, 1)
 
 
-def _over_christmas(now: Now) -> Cycle | None:
-    """Was war über Weihnachten? But not "was weißt du über Weihnachten?"."""
-    return None if _ABOUT.search(now.text) else cycles.christmas(now)
-
-
-_ABOUT = re.compile(
-    r"\b(?:ge)?(?:sag|sproch|sprech|red|wei(?:ß|ss)|wuss|denk|dach|(?:er)?zähl)", re.IGNORECASE
-)
+# "Was weißt du über Weihnachten?" is about it.
+_ABOUT = re.compile(r"\b(?:ge)?(?:sag|spr[aeo]ch|red|wei[ßs]|denk|dach|(?:er)?zähl)", re.IGNORECASE)
 _PAST = re.compile(r"\b(?:hab|hat|war|wurd|ging|kam)", re.IGNORECASE)
 _BEFORE_A_NAME = (
     "im in seit bis ab von vom zum und zwischen nach vor anfang mitte ende am an den dem des "
@@ -133,7 +127,9 @@ GERMAN = Western(
             "HM uhr?": clock.figures,
             "in DURATION": _to_come,
             "REL nacht": relative.night,
-            "wahrend|uber weihnachten": _over_christmas,
+            "wahrend|uber weihnachten": lambda now: (
+                None if _ABOUT.search(now.text) else cycles.christmas(now)
+            ),
             "<in> <art>? weihnachtstage|weihnachtstagen": cycles.christmas,
             "bis zum|zur": lambda _: {"<to>": None, "<until>": None},
         },
