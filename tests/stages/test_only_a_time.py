@@ -104,17 +104,21 @@ def test_recently_is_a_time_too(words: Any) -> None:
 
 
 def test_a_time_is_filled_up_from_its_other_reading_and_the_days_around(words: Any) -> None:
-    told = ["05-02", "04-25", "05-03", "04-29", "04-12", "01-01"]  # asked on a Sunday, 7 May
+    told = ["05-02", "04-25", "05-03", "04-29", "05-06", "01-01"]  # asked on a Sunday, 7 May
     with RecallStore(embedding=words) as store:
         store.add({"content": f"Did {day}", "created_at": f"2023-{day}T12:00Z"} for day in told)
-        store.add({"content": f"X {n}", "created_at": "2022-05-01T12:00Z"} for n in range(300))
+        store.add(
+            {"content": f"What did I do, {n} or {n * n}?", "created_at": "2022-05-01T12:00Z"}
+            for n in range(300)
+        )
         retriever = MemoryRetriever(store=store, k=5)
 
         def asked(**options: Any) -> list[tuple[str, str]]:
             found = retriever.recall_without_model(
                 "What did I do last Tuesday?", timestamp=NOW, **options
             ).memories
-            assert [m.score for m in found] == sorted([m.score for m in found], reverse=True)
+            scores = [memory.score for memory in found]
+            assert scores == sorted({*scores}, reverse=True)
             return [(memory.content, why(memory)) for memory in found]
 
         assert asked() == [
@@ -122,7 +126,7 @@ def test_a_time_is_filled_up_from_its_other_reading_and_the_days_around(words: A
             ("Did 04-25", "another reading: 2023-04-25 (Tuesday)"),
             ("Did 05-03", "1 day after the time asked for"),
             ("Did 04-29", "3 days before the time asked for"),
-            ("Did 04-12", "20 days before the time asked for"),
+            ("Did 05-06", "4 days after the time asked for"),
         ]
         assert asked(time_mode="require") == [("Did 05-02", "recorded in time")]
 
@@ -203,7 +207,7 @@ def test_a_place_in_the_calendar_weighs_whatever_one_lucky_word_does(
 ) -> None:
     ranges = tuple(extract_time(question, NOW))
     query = Query(text=question, reference_time=NOW, time_ranges=ranges)
-    told = [note(str(n), 0.15, timedelta(days=n)) for n in range(1, 30)]
+    told = [note(str(n), 0.07, timedelta(days=n)) for n in range(1, 30)]
     ranked = FuseRerank(top_n=50).apply(Recall(query, (*told, note("x", 1, timedelta(days=90)))))
     ratios = [float(memory.trace["time_ratio"]) for memory in ranked.memories]
 
