@@ -71,7 +71,7 @@ def _distance(named: TimeRange, moment: datetime | None) -> tuple[timedelta, str
 
 def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int]:
     """The places of all memories of a day or a week that is named, where it has few enough."""
-    plain = [each for each in ranges if not each.soft and not each.recurrence]
+    plain = [x for x in ranges if x.whole_days and not x.soft and not x.recurrence]
     short = [x for x in plain if x.start and x.end and x.end - x.start <= _WEEK]
     places: set[int] = set()
     for matching in zip(*facts.matches(short), strict=True):
@@ -150,7 +150,8 @@ def _least_trust(named: TimeRange, place: str, text: str, ratio: float) -> float
 def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
     """Whether words name a date, or a part of every year; "last week" does neither.
 
-    A date is the same time whenever it is said, or the same day of a year.
+    A date is the same days whenever it is said, or the same day of a year; an hour is surer to be
+    wrong, so "on 5 May at six" is a part of a year.
 
     Examples:
         >>> now = datetime.fromisoformat("2024-06-12T15:30:00+00:00")
@@ -166,7 +167,7 @@ def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
         return ""
     same_day = (start.month, start.day) == (named.start.month, named.start.day)
     one_day = named.end is not None and named.end - named.start <= _DAY
-    if same_day and (one_day or start.year == named.start.year):
+    if named.whole_days and same_day and (one_day or start.year == named.start.year):
         return "date"
     apart = (named.start - start).days % _YEAR
     near = min(apart, _YEAR - apart) <= _WEEK.days
