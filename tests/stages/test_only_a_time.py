@@ -137,6 +137,11 @@ def test_a_time_is_filled_up_from_its_other_reading_and_the_days_around(words: A
         ("What about the old garden on 2 May?", 4, {"garden", "dentist", "rain", "a"}),
         ("What about the old garden this week?", 2, {"garden", "a"}),  # the day holds three
         ("What about the old garden this week?", 4, {"garden", "dentist", "rain", "a"}),
+        (
+            "What about the old garden on the afternoon of 2 May?",
+            4,
+            {"garden", "a", "cellar", "c"},
+        ),
         ("What about the old garden this year?", 4, {"garden", "a", "cellar", "c"}),
         ("What about the old garden lately?", 4, {"garden", "a", "cellar", "c"}),
         ("What about the old cellar this week?", 4, {"cellar", "garden", "a", "dentist"}),
