@@ -22,7 +22,8 @@ the memories; the retriever's store may embed more of a memory than that, such a
 ``overall`` leaves the category adversarial out; ``time_naming`` is over all queries whose ``time``
 is not null. ``queries`` counts the lines; one to which nothing is relevant has no figures.
 ``without_time`` compares, with ``--time parser``, the queries whose ``time`` is null with
-``--time none``: how many there are, and those that do not rank exactly the same.
+``--time none``: how many there are, and those that do not rank exactly the same. ``whole_days``
+counts the queries for a day or a week with at most ten memories, and those that got all of them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
@@ -109,6 +111,7 @@ def measure(
         "queries": len(data.questions),
         **scores(data.questions, found),
         "without_time": without,
+        "whole_days": _whole_days(data, found),
         "ms_per_query": {"p50": round(p50, 4), "p95": round(p95, 4)},
         "baselines": {
             name: {
@@ -165,6 +168,19 @@ def _without_time(
     plain, _ = ask_all(replace(data, questions=asked_), face, "none", stores, **settings)
     moved = [q.text for q, one, other in zip(asked_, ranked, plain, strict=True) if one != other]
     return {"queries": len(asked_), "moved": moved}
+
+
+def _whole_days(data: RetrievalSet, found: Sequence[list[str]]) -> dict[str, int]:
+    """How many questions name a day or a week with few memories, and how many got all of them."""
+    whole = []
+    for question, ids in zip(data.questions, found, strict=True):
+        window = question.window
+        if window is None or window.end - window.start > timedelta(days=7):
+            continue
+        days = ((each.id, each.created_at) for each in data.visible(question))
+        inside = {name for name, day in days if day and window.start <= day < window.end}
+        whole += [inside.issubset(ids)] if 0 < len(inside) <= _K else []
+    return {"queries": len(whole), "whole": sum(whole)}
 
 
 def open_store(

@@ -2,8 +2,8 @@
 
 A wrong time must cost little, as people misremember. What speaks for a time is a memory in it that
 answers as well as the best of all; the less so, the more of the candidates lie in it anyway: among
-the memories of a year there is always one that fits. Who writes a date means it. If a question asks
-for nothing but a time, nothing else can answer.
+the memories of a year there is always one that fits. Who names a place in the calendar means it, so
+its trust has a lower bound. If a question asks for nothing but a time, nothing else can answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from recall_retrievers.core.memory import TimeMatch
 from recall_retrievers.core.pool import Facts
 from recall_retrievers.core.query import Query
 from recall_retrievers.text.order import AskedOrder, without_order
-from recall_retrievers.text.questions import asks_for_time_alone
+from recall_retrievers.text.questions import asks_for_all, asks_for_time_alone
 from recall_retrievers.text.words import CJK, SMALL_WORDS, words
 from recall_retrievers.timeline import TimeRange, extract_time, half_life_weight
 from recall_retrievers.timeline.direction import tells_past
@@ -30,19 +30,60 @@ _WIDTH = 4  # the power of the share that lies outside: 0 = width does not count
 _SURE, _UNSURE = 0.5, 3  # the power of (best in time / best of all), for dates and for other times
 _DATE = 2  # the power of the ratio of a date
 _DAY = timedelta(days=1)
-_ELSEWHEN = timedelta(days=375)  # another year, month, week and day of the week
+_NO_TIME = (timedelta.max, "")
+_ELSEWHEN = timedelta(days=400)  # another year, month, week and day of the week
+_WEEK, _YEAR = timedelta(days=7, hours=1), 365  # where the clock changes; days
+_COARSE = frozenset({"month", "quarter", "season"})
+_COARSE_TRUST = 0.5  # with 1, a wrong month costs more than a right one gains
+_LONGEST = 200  # characters: a pasted dialogue names times in passing
 _SOFT_HALF_LIFE = timedelta(days=14)  # for vague words such as "recently"
 
 TimeRatio = tuple[float, dict[str, Note]]
 """A factor, and its reason as notes."""
 
 
-def of_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> list[int]:
-    """The places of the memories that answer a question for nothing but a time; else none."""
+def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> list[tuple[int, str]]:
+    """The places of all memories, those of the time first, and what the others are instead.
+
+    Of another reading of the same words, or so many days before or after, nearest first. Empty if
+    the question asks for more than a time, or no memory has one.
+    """
     spans = [each.span for each in ranges if each.span]
-    if not spans or not asks_for_time_alone(query.text, spans, {*facts.authors}):
+    if not any(facts.created) or not asks_for_time_alone(query.text, spans, {*facts.authors}):
         return []
-    return [place for place, matching in enumerate(facts.matches(ranges)) if any(matching)]
+    others = [other for each in ranges for other in each.alternatives]
+    found: list[tuple[int, timedelta, int, str]] = []
+    matches = zip(facts.matches(ranges), facts.matches(others), facts.created, strict=True)
+    for place, (named, meant, moment) in enumerate(matches):
+        near, side = min((_distance(each, moment) for each in ranges), default=_NO_TIME)
+        if any(named):
+            found.append((0, timedelta(), place, ""))
+        elif any(meant):
+            reading = next(x for x, match in zip(others, meant, strict=True) if match)
+            found.append((1, timedelta(), place, f"another reading: {reading.describe()}"))
+        else:
+            days = near.days + bool(near % _DAY)
+            away = f"{days} day{'s' * (days > 1)} {side} the time asked for"
+            found.append((2, near, place, away if side else "not of the time asked for"))
+    return [(place, why) for *_, place, why in sorted(found)]
+
+
+def _distance(named: TimeRange, moment: datetime | None) -> tuple[timedelta, str]:
+    """How far a moment lies outside a time, and on which side."""
+    if moment and named.start and moment < named.start:
+        return named.start - moment, "before"
+    return (moment - named.end, "after") if moment and named.end else _NO_TIME
+
+
+def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int]:
+    """The places of all memories of a day or a week that is named, where it has few enough."""
+    plain = [x for x in ranges if x.whole_days and not x.soft and not x.recurrence]
+    short = [x for x in plain if x.start and x.end and x.end - x.start <= _WEEK]
+    places: set[int] = set()
+    for matching in zip(*facts.matches(short), strict=True):
+        inside = {place for place, match in enumerate(matching) if match}
+        places |= inside if len(places | inside) <= most else set()
+    return places
 
 
 def time_ratios(
@@ -57,8 +98,12 @@ def time_ratios(
     The ratio is the factor of a memory from a time that is trusted wholly.
     """
     matches = facts.matches(ranges)
-    dates = [_is_date(each, query.reference_time) for each in ranges]
+    places = [_in_the_calendar(each, query.reference_time) for each in ranges]
+    dates = [place == "date" for place in places]
     trust = time_trust(matches, relevance, dates)
+    if len(query.text) <= _LONGEST:
+        for n, (named, place) in enumerate(zip(ranges, places, strict=True)):
+            trust[n] = max(trust[n], _least_trust(named, place, query.text, ratio))
     highest = [ratio**_DATE if date else ratio for date in dates]
     found: list[TimeRatio] = []
     for created, matching in zip(facts.created, matches, strict=True):
@@ -97,26 +142,44 @@ def time_trust(
     return trust
 
 
-def _is_date(named: TimeRange, reference_time: datetime) -> bool:
-    """Whether words name the same time whenever they are said, or the same day of a year.
+def _least_trust(named: TimeRange, place: str, text: str, ratio: float) -> float:
+    """The lower bound of the trust in a time, whatever else answers the question."""
+    if place == "date":
+        return 1 / (ratio + 1)  # the ratio itself, as that of a date is squared
+    if named.soft or named.recurrence:
+        return 0.0
+    if asks_for_all(text):
+        return 1.0
+    return (_COARSE_TRUST if named.grain in _COARSE else 1.0) if place else 0.0
+
+
+def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
+    """Whether words name a date, or a part of every year; "last week" does neither.
+
+    A date is the same days whenever it is said, or the same day of a year; an hour is surer to be
+    wrong, so "on 5 May at six" is a part of a year.
 
     Examples:
         >>> now = datetime.fromisoformat("2024-06-12T15:30:00+00:00")
         >>> texts = ("on 26 April", "in May 2023", "yesterday", "in May", "in early May")
-        >>> [_is_date(named, now) for text in texts for named in extract_time(text, now)]
-        [True, True, False, False, False]
+        >>> [_in_the_calendar(named, now) for text in texts for named in extract_time(text, now)]
+        ['date', 'date', '', 'part of a year', 'part of a year']
     """
-    if named.start is None or not named.text or named.grain == "session":
-        return named.grain == "session"
-    if named.text.isascii() and not any(map(str.isdigit, named.text)):
-        return False  # "last Tuesday", "in May": another reading takes 0.2 ms
+    if named.grain == "session":
+        return "date"
+    if named.start is None or not named.text:
+        return ""
     again = extract_time(named.text, reference_time - _ELSEWHEN)
     start = again[0].start if again else None
     if start is None:
-        return False
+        return ""
     same_day = (start.month, start.day) == (named.start.month, named.start.day)
     one_day = named.end is not None and named.end - named.start <= _DAY
-    return same_day and (one_day or start.year == named.start.year)
+    if named.whole_days and same_day and (one_day or start.year == named.start.year):
+        return "date"
+    apart = (named.start - start).days % _YEAR
+    near = min(apart, _YEAR - apart) <= _WEEK.days
+    return "part of a year" if near and named.end and named.grain != "year" else ""
 
 
 _FITS = 0.75  # the share of the best relevance from which a memory fits the question

@@ -26,8 +26,9 @@ from recall_retrievers.ranking.time_ratios import (
     TimeRatio,
     fitting,
     later_first,
-    of_the_time,
+    near_the_time,
     order_ratios,
+    short_times,
     time_ratios,
 )
 from recall_retrievers.text.order import AskedOrder, asked_order
@@ -45,9 +46,11 @@ class FuseRerank(RankStage):
     - Time prefers, it does not exclude. If the recorded time or the event time of a memory lies in
       a range that the question names, its score is multiplied by ``fuse_time_ratio``. The ratio is
       trusted by the cube of (the best relevance in the range / the best of all), and less if many
-      candidates lie in the range anyway. So a wrong range pulls up nothing irrelevant. A date is
-      trusted more. If the question asks for nothing but a time, only memories of that time stay,
-      those of different hours first; if there are none, all stay.
+      candidates lie in the range anyway. So a wrong range pulls up nothing irrelevant. A date and a
+      place in the calendar ("in mid-May") are trusted more. A day or a week that is named and has
+      at most k memories comes back whole if the best result is of it. If the question asks for
+      nothing but a time, memories of that time come first, then those of other readings of it, and
+      of the days around, nearest first.
     - If a question names an author, the memories of that author are preferred. Memories of an
       assistant count less: they repeat the words of every question, and say little about the user.
       They count nearly as much if the question asks what the assistant said.
@@ -114,17 +117,16 @@ class FuseRerank(RankStage):
         query, found = recall.query, recall.memories
         pool = found if isinstance(found, Pool) else Pool.of(found)
         ranges = query.time_ranges or stamped_ranges(pool.seen)
-        alone = of_the_time(pool.facts, query, ranges) if self.fuse_time_ratio > 1 else []
-        dropped = recall.dropped
-        if alone:
-            before_all, pool = pool.names(), pool.at(alone)
-            dropped += left_out(before_all, pool.names(), _NAME, "not of the time asked for")
-        columns = self._columns(pool, query, spread=bool(alone))
+        near = near_the_time(pool.facts, query, ranges) if self.fuse_time_ratio > 1 else []
+        if near:
+            pool = pool.at([place for place, _ in near])
+        columns = self._columns(pool, query, spread=bool(near))
         before, fused, marks = columns.before, columns.fused, columns.marks
         if ranges:
             columns.put_in_time(
                 time_ratios(pool.facts, before, query, ranges, self.fuse_time_ratio)
             )
+            columns.fill_up([why for _, why in near])
         order = None
         if any(marks):
             columns.fuse_again()
@@ -150,24 +152,26 @@ class FuseRerank(RankStage):
             if relevance >= lowest
             or fused[place] / columns.session[place] >= lowest
             or marks[place]
-            or alone
+            or near
             or place in found_well
         ]
         worth_keeping.sort(key=[-score for score in fused].__getitem__)
         most = limit(self.top_n, query)
-        best = worth_keeping[: min((order and order.count) or most, most)]
+        best = worth_keeping[:most]
+        if query.k and ranges and order is None:  # without k the collection is not known
+            best = _whole(best, short_times(pool.facts, ranges, most), most, fused)
         names = pool.names()
-        above = [names[place] for place in worth_keeping]
+        above, kept = ([names[place] for place in places] for places in (worth_keeping, best))
         too_low = f"below fuse_score_threshold {lowest}"
-        dropped += left_out(names, above, _NAME, too_low)
-        dropped += left_out(above, above[:most], self.stage_name, self.cut_reason(query))
+        dropped = recall.dropped + left_out(names, [*above, *kept], _NAME, too_low)
+        dropped += left_out(above, kept, self.stage_name, self.cut_reason(query))
         zone = query.reference_time.tzinfo
 
         def finish(place: int, memory: Candidate) -> Candidate:
             [ranked] = stamped([columns.candidate(place, memory)], ranges)
             return _dated(ranked, zone) if self.show_time else ranked
 
-        ranked = pool.then(fused, finish).at(best)
+        ranked = pool.then(fused, finish).at(best[: order.count if order else None])
         return replace(
             recall, memories=ranked if isinstance(found, Pool) else ranked.made(), dropped=dropped
         )
@@ -221,6 +225,7 @@ class _Columns:
     session: list[float]
     fused: list[float]
     time: list[TimeRatio] = field(default_factory=list)
+    near: Sequence[str] = ()  # what each is instead of being of the time; empty = it is of it
     order: list[float] = field(default_factory=list)
     asked: str = ""
 
@@ -228,6 +233,15 @@ class _Columns:
         """Weigh the scores by time."""
         self.time = time
         self.fused[:] = [score * own for score, (own, _) in zip(self.fused, time, strict=True)]
+
+    def fill_up(self, near: Sequence[str]) -> None:
+        """Put what is only near the time below what is of it, in this order."""
+        self.near = near
+        inside = [score for score, why in zip(self.fused, near, strict=False) if not why]
+        lowest = min(inside or self.fused, default=0.0)
+        for place, why in enumerate(near):
+            if why:
+                self.fused[place] = lowest * (1 - place / len(near))
 
     def fuse_again(self) -> None:
         """Keep the scores of memories that were fused before: only the time may be new."""
@@ -260,6 +274,8 @@ class _Columns:
         about_time = f"{time_notes.get('time_match', '')} in time"
         notes = {**time_notes, "fused": in_time}
         timed = Step(_NAME, "times", time, in_time, "time_ratio", about_time, notes)
+        if self.near and (why := self.near[place]):
+            timed = Step(_NAME, "set", in_time, in_time, about=why, notes=notes)
         if self.marks[place]:
             return memory.after(score, timed) if time != 1 else memory.after(score)
         ordered = Step(_NAME, "times", order, score, "order_ratio", self.asked)
@@ -283,6 +299,18 @@ class _Columns:
             Step(_NAME, "times", author, by_author, "author_ratio", f"said by {memory.author}"),
             Step(_NAME, "times", session, in_session, "session_ratio", f"for {others}"),
         )
+
+
+def _whole(best: list[int], whole: set[int], most: int, scores: Sequence[float]) -> list[int]:
+    """The best places, with all of the whole times in place of the lowest of other times.
+
+    If the best of all is of another time, the named one may be wrong, and nothing is added.
+    """
+    if not whole.intersection(best[:1]):
+        return best
+    others = [place for place in best if place not in whole]
+    places = {*others[: most - len(whole)], *whole}
+    return sorted(places, key=lambda place: (-scores[place], place))
 
 
 def _with(pool: Pool, name: str) -> set[int]:

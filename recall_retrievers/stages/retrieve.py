@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Literal, Self
 
@@ -33,6 +34,7 @@ _ONLY_IN_THE_POOL = (
     "the store cannot be searched for words: they weigh only among what was found by meaning"
 )
 _NAME = "Retrieve"
+_AROUND = timedelta(days=7)
 _FEW_WORDS = 8  # of a question; in a longer one each counts less, and so do all together
 
 
@@ -144,9 +146,10 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             by_tokens=self.method == "hybrid" and by_tokens,
             in_columns=True,
         )
-        window = _bounded(query)
+        window, around = _bounded(query), _around(query)
         in_time = [replace(whole, within=window)] if window else []
-        arms = in_time if in_time and self.require_time else [whole, *in_time]
+        near = [replace(whole, within=around)] if around else []
+        arms = in_time if in_time and self.require_time else [whole, *near, *in_time]
         by_words = [replace(arm, method="keyword") for arm in arms]
         return {"semantic": arms, "keyword": by_words, "hybrid": arms + by_words}[self.method]
 
@@ -234,10 +237,25 @@ def _bounded(query: Query) -> tuple[TimeRange, ...]:
     "Recently" has bounds only for a question that asks for nothing else.
     """
     ranges = query.time_ranges
-    soft = any(each.soft for each in ranges) and asks_for_time_alone(
-        query.text, [each.span for each in ranges if each.span]
-    )
+    soft = any(each.soft for each in ranges) and _time_alone(query)
     return tuple(each for each in ranges if (soft or not each.soft) and (each.start or each.end))
+
+
+def _around(query: Query) -> tuple[TimeRange, ...]:
+    """The other readings of a time, and the days around it, if a question asks for it alone."""
+    wide: list[TimeRange] = []
+    for each in query.time_ranges if _time_alone(query) else ():
+        start, end = each.start, each.end
+        more = max(end - start, _AROUND) if start and end else _AROUND
+        wide += [
+            replace(each, start=start and start - more, end=end and end + more),
+            *each.alternatives,
+        ]
+    return tuple(each for each in wide if each.start or each.end)
+
+
+def _time_alone(query: Query) -> bool:
+    return asks_for_time_alone(query.text, [each.span for each in query.time_ranges if each.span])
 
 
 def _check_hits(arms: Sequence[Sequence[Hit]]) -> None:

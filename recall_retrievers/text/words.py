@@ -224,8 +224,12 @@ def _stemmed(all_words: Sequence[str], language: Language, *, plain: bool) -> li
         parts = [word for word in telling or all_words if len(word) <= _LONGEST]
     else:
         parts = [part for word in telling or all_words for part in _parts(word)]
-    # Chinese parts have no stem and stay as they are.
-    stems: list[str] = _stemmer(language).stemWords(parts)
+    return stemmed(parts, language)
+
+
+def stemmed(words: Sequence[str], language: Language) -> list[str]:
+    """The stem of each word; Chinese has none and stays as it is."""
+    stems: list[str] = _stemmer(language).stemWords(words)
     return stems
 
 

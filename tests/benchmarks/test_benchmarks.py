@@ -90,6 +90,7 @@ def test_both_faces_find_the_same_and_write_what_was_promised(folder, measured, 
     assert result.keys() == {
         "set", "time", "queries", "overall", "by_category", "time_naming", "baselines",
         "without_time",
+        "whole_days",
     }  # fmt: skip
     assert result["without_time"] == {"queries": 2, "moved": []}
     assert result["set"] == "house-timed"

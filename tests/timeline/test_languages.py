@@ -30,8 +30,31 @@ def test_the_language_is_found(text: str, start: str, end: str) -> None:
 
 
 @table(
+    ("text", "first", "end"),
+    [
+        ("What did we do over Christmas?", "2023-12-24", "2023-12-28"),
+        ("Where were we during Christmas 2021?", "2021-12-24", "2021-12-28"),
+        ("What did we do at Christmas?", "2023-12-25", "2023-12-26"),
+        ("What did we do over Christmas Eve?", "2023-12-24", "2023-12-25"),
+        ("Who came over the Christmas holidays?", "2023-12-24", "2024-01-02"),
+        ("Was haben wir über Weihnachten gemacht?", "2023-12-24", "2023-12-28"),
+        ("Wer war an den Weihnachtstagen hier?", "2023-12-24", "2023-12-28"),
+        ("¿Qué hicimos durante la Navidad?", "2023-12-24", "2023-12-28"),
+        ("¿Qué hicimos en Navidad?", "2023-12-25", "2023-12-26"),
+        ("Qu'avons-nous fait pendant les fêtes de Noël ?", "2023-12-24", "2023-12-28"),
+        ("圣诞节期间我们做了什么？", "2023-12-24", "2023-12-28"),
+        ("圣诞节我们做了什么？", "2023-12-25", "2023-12-26"),
+        ("クリスマスの間に何をしましたか？", "2023-12-24", "2023-12-28"),
+    ],
+)
+def test_over_christmas_is_four_days(text: str, first: str, end: str) -> None:
+    assert read(text) == [(first, end)]
+
+
+@table(
     "text",
     [
+        "Was weißt du über Weihnachten?",
         "What do gestern, heute and morgen mean to you?",
         "Who was in Die Hard and in La La Land?",
         "Was kaufte ich im Sommer-Schlussverkauf?",

@@ -9,6 +9,7 @@ from recall_retrievers.timeline.engine import calendar_math as cal
 from recall_retrievers.timeline.engine.grammar import Table
 from recall_retrievers.timeline.engine.lunar import lunar_day, lunar_month, solar_term
 from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading
+from recall_retrievers.timeline.meanings import cycles
 from recall_retrievers.timeline.recurrence import Recurrence
 
 _FIXED: dict[str, tuple[int, int]] = {
@@ -149,7 +150,7 @@ def _winter(_: Now) -> Cycle:
 
 def _table() -> Table:
     fixed = {names: cal.yearly(*date) for names, date in _FIXED.items()}
-    known = {"暑假": _summer, "寒假": _winter}
+    known = {"暑假": _summer, "寒假": _winter, "圣诞节|圣诞 期间": cycles.christmas}
     for names, find in (fixed | _MOVABLE).items():
         off = next((off for name, off in _DAYS_OFF.items() if name in names.split("|")), None)
         month_day = _FIXED.get(names)

@@ -80,7 +80,12 @@ FEASTS: Table = {
 }
 """Holidays that are counted: "two Christmases ago"."""
 
+_OVER = "over|during|throughout"
+_DAYS_OFF = "the? christmas|xmas holidays|holiday|break|vacation|period"
+
 HOLIDAYS: Table = {
     **{pattern: _named(finder) for pattern, finder in _FINDERS.items()},
-    "the? christmas|xmas holidays|holiday|break|vacation|period": _named(yearly(12, 24), days=9),
+    **dict.fromkeys((_DAYS_OFF, f"{_OVER} {_DAYS_OFF}"), _named(yearly(12, 24), days=9)),
+    f"{_OVER} the? christmas|xmas": _named(yearly(12, 24), days=4),
+    f"{_OVER} the? christmas|xmas eve": _named(yearly(12, 24)),
 }

@@ -151,6 +151,10 @@ def holiday(found_in: Callable[[int], datetime], days: int = 1) -> Callable[[Now
     )
 
 
+christmas = holiday(cal.yearly(12, 24), 4)
+"""Over Christmas: 24 to 27 December."""
+
+
 def part_of_day(_: Now, ends: tuple[int, int]) -> Cycle:
     """The morning: from one hour to another, which may lie past midnight."""
     first, last = ends

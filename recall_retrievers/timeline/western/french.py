@@ -109,6 +109,8 @@ FRENCH = Western(
             "la nuit REL": relative.night,
             "cette nuit": lambda now: relative.night(now, -1),
             "tous les WEEKDAYS": lambda _, day: {"WEEKDAYS": day},
+            "pendant|durant noel": cycles.christmas,
+            "pendant|durant les fetes de noel": cycles.christmas,
             "le nouvel an": cycles.holiday(cal.yearly(1, 1)),
             "avant <art>? -? UNIT": lambda *_: None,
             "avant - REL UNIT": lambda now, _, unit: relative.unit(now, -2, unit),

@@ -6,7 +6,7 @@ import re
 
 from recall_retrievers.timeline.engine import calendar_math as cal
 from recall_retrievers.timeline.engine.reading import Duration, Now, Reading
-from recall_retrievers.timeline.meanings import clock, combine, relative
+from recall_retrievers.timeline.meanings import clock, combine, cycles, relative
 from recall_retrievers.timeline.western.patterns import Western
 from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
 
@@ -21,6 +21,8 @@ def _to_come(now: Now, amount: Duration) -> Reading | None:
     return None if _PAST.search(now.text) else relative.ago(now, amount, 1)
 
 
+# "Was weißt du über Weihnachten?" is about it.
+_ABOUT = re.compile(r"\b(?:ge)?(?:sag|spr[aeo]ch|red|wei[ßs]|denk|dach|(?:er)?zähl)", re.IGNORECASE)
 _PAST = re.compile(r"\b(?:hab|hat|war|wurd|ging|kam)", re.IGNORECASE)
 _BEFORE_A_NAME = (
     "im in seit bis stand ab von vom zum und zwischen nach vor anfang mitte ende am an den dem des "
@@ -70,7 +72,7 @@ _KINDS: dict[str, dict[object, str]] = {
     "EDGE": {0: "anfang beginn", 1: "mitte", 2: "ende"},
     "HOLIDAY": {
         cal.yearly(12, 25): "weihnachten weihnachtstag",
-        cal.yearly(12, 24): "heiligabend",
+        cal.yearly(12, 24): "heiligabend weihnachtstage weihnachtstagen",
         cal.yearly(12, 31): "silvester",
         cal.yearly(1, 1): "neujahr",
         cal.yearly(2, 14): "valentinstag",
@@ -126,6 +128,10 @@ GERMAN = Western(
             "HM uhr?": clock.figures,
             "in DURATION": _to_come,
             "REL nacht": relative.night,
+            "wahrend|uber weihnachten": lambda now: (
+                None if _ABOUT.search(now.text) else cycles.christmas(now)
+            ),
+            "<in> <art>? weihnachtstage|weihnachtstagen": cycles.christmas,
             "bis zum|zur": lambda _: {"<to>": None, "<until>": None},
             "mit? stand von|vom?": lambda _: {"<as_of>": None},
         },

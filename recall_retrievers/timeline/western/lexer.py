@@ -112,7 +112,8 @@ def _decide(tokens: list[Token], at: int, text: str, vocabulary: Vocabulary) -> 
     if not _IN_A_YEAR.isdisjoint(token.kinds) and not _is_month(
         tokens, at, before, text, vocabulary
     ):
-        token.kinds = {}
+        # A phrase that has the word itself says enough: "durante la Navidad".
+        token.kinds = {kind: None for kind in token.kinds if kind == token.text}
     if "WEEKDAY" in token.kinds and not _is_weekday(tokens, at, text, vocabulary):
         token.kinds = {}
 

@@ -100,6 +100,8 @@ SPANISH = Western(
             "de|por la <morning>": lambda now: cycles.part_of_day(now, (5, 12)),
             "esta <morning>": lambda now: combine.this(now, cycles.part_of_day(now, (5, 12))),
             "la|una|cada|toda|buenas|las <morning>": lambda _: {},
+            "durante <art>? navidad|navidades": cycles.christmas,
+            "en|por <art>? navidades": cycles.christmas,
             "ano nuevo": cycles.holiday(cal.yearly(1, 1)),
             "hace poco": relative.soft(30),
             "dentro de": lambda _: {"<will>": None},
