@@ -57,6 +57,6 @@ def test_the_site_needs_no_other_server(site: dict[str, str]) -> None:
 def test_the_notebooks_are_pages_with_what_they_show(site: dict[str, str]) -> None:
     page = site["notebooks/langchain_recall/index.html"]
 
-    assert "data:image/png;base64," in page
+    assert "data:image/svg+xml;base64," in page
     assert "is understood as" in page
     assert 'href="notebooks/langchain_recall/"' in site["index.html"]

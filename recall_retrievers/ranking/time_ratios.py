@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from heapq import nlargest
 from itertools import combinations
@@ -184,7 +185,7 @@ def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
 
 _FITS = 0.75  # the share of the best relevance from which a memory fits the question
 _COVERS = 0.5  # the same for one that has all words of the question that the best one has
-_COMPARED = 8  # candidates, the best ones
+_COMPARED = 5  # candidates, the best ones: they are read for most answers anyway
 _SHORT = 6  # words, or Chinese characters, of a value
 
 # A question about then, and one that several memories answer together.
@@ -198,7 +199,7 @@ _THEN_OR_MANY = re.compile(
     "|哪些|几[个人]|多少个|喜欢|需要|会(?![议员计场费社])|好き|どんな|必要",
     re.IGNORECASE,
 )
-_LONG = re.compile(r"[.!?;。！？；]\W+\w|.{200}")  # more than one, or a long one
+_LONG = re.compile(r"[.!?;。！？；]\W+\w|.{120}")  # more than one, or a long one
 _NO_STEM = re.compile(f"[ぁ-ん]|[{CJK}]{{2}}")  # Japanese particles and endings, and pairs
 _SMALL = {*words(" ".join(frozenset().union(*SMALL_WORDS.values())))}
 _NOW = {*words("now new jetzt neu neue neuer noch ahora nuevo maintenant nouveau 现 今 新")}
@@ -255,36 +256,39 @@ def later_first(
     first = nlargest(_COMPARED, range(len(facts)), key=scores.__getitem__)
     near = [(at, n) for n in first if worth[n] >= _FITS * best > 0 and (at := facts.created[n])]
     if len(near) > 1 and not (_THEN_OR_MANY.search(question) or tells_past(question)):
+        asked = {*_stems(question)}
         dated = [n for _, n in sorted(near)]
-        texts = [one.content if one else "" for one in facts.candidates(dated)]
-        for (early, one), (late, other) in combinations(zip(dated, texts, strict=True), 2):
+        said = [
+            (n, [stem for stem in _stems(found.content) if stem not in _NOW])
+            for n, found in zip(dated, facts.candidates(dated), strict=True)
+            # A short sentence in the present.
+            if found and not (_LONG.search(found.content) or tells_past(found.content))
+        ]
+        for (early, one), (late, other) in combinations(said, 2):
             if (
                 facts.created[early] != facts.created[late]
                 and facts.authors[early] == facts.authors[late]
                 and facts.owners[early] == facts.owners[late]
                 and given[early] > given[late]
-                and _differ_in_a_value(one, other, question)
+                and _differ_in_a_value(one, other, asked)
             ):
                 given[early], given[late] = given[late], given[early]
     return [new / score if score > 0 else 1.0 for new, score in zip(given, scores, strict=True)]
 
 
-def _differ_in_a_value(one: str, other: str, question: str) -> bool:
-    """Whether two short sentences in the present say the same but for a value that is asked for."""
-    if any(_LONG.search(text) or tells_past(text) for text in (one, other)):
+def _differ_in_a_value(one: list[str], other: list[str], asked: AbstractSet[str]) -> bool:
+    """Whether two sentences say the same but for a value that is asked for."""
+    same = Counter(one) & Counter(other)
+    if 2 * same.total() < min(len(one), len(other)):
         return False
-    asked = {*_stems(question)}
-    sides = [[stem for stem in _stems(text) if stem not in _NOW] for text in (one, other)]
-    same = Counter(sides[0]) & Counter(sides[1])
-    for side in sides:
+    for side in (one, other):
         value = [n for n, stem in enumerate(side) if side[: n + 1].count(stem) > same[stem]]
         if not value or not value[0] or len(value) > _SHORT:
             return False
         whole = range(value[0], value[-1] + 1)  # a word twice may be in the question as well
         if asked & {side[n] for n in whole if n not in value or side[n] not in same}:
             return False
-    known, shorter = asked & same.keys(), min(map(len, sides))
-    return 2 * len(known) >= max(len(asked), 1) and 2 * same.total() >= shorter
+    return 2 * len(asked & same.keys()) >= max(len(asked), 1)
 
 
 def _stems(text: str) -> list[str]:

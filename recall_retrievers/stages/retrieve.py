@@ -244,7 +244,7 @@ def _bounded(query: Query) -> tuple[TimeRange, ...]:
 def _around(query: Query) -> tuple[TimeRange, ...]:
     """The other readings of a time, and the days around it, if a question asks for it alone."""
     wide: list[TimeRange] = []
-    for each in query.time_ranges if _time_alone(query) else ():
+    for each in query.time_ranges if query.time_ranges and _time_alone(query) else ():
         start, end = each.start, each.end
         more = max(end - start, _AROUND) if start and end else _AROUND
         wide += [

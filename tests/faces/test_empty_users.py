@@ -261,6 +261,7 @@ WAYS = [
     Way("Store.get", lambda _, s, scope: s.get(["moved"], scope=scope)),
     Way("Store.memories", lambda _, s, scope: list(s.memories(scope=scope))),
     Way("Store.count", lambda _, s, scope: s.count(scope=scope)),
+    Way("Store.sessions", lambda _, s, scope: s.sessions(scope, s.clock())),
     Way("Store.update", lambda _, s, scope: s.update("moved", author="", scope=scope)),
     Way("Store.supersede", lambda _, s, scope: s.supersede("moved", "Tea.", scope=scope)),
     Way("Store.delete", lambda _, s, scope: s.delete(["moved"], scope=scope)),

@@ -67,7 +67,7 @@ async def test_a_dated_question_is_answered_by_the_tool(store: RecallStore) -> N
 
         assert str(await handler) == answer
         [schema] = model.schemas
-        assert list(schema["properties"]) == ["query", "when", "since", "until"]
+        assert list(schema["properties"]) == ["query", "when", "since", "until", "as_of"]
         assert not re.search("ctx|context|scope|user", str(schema), re.IGNORECASE)
         [result] = results
         assert result.tool_kwargs == ASKED

@@ -57,6 +57,8 @@ memory = Memory(
     metadata={"topic": "tea", "tags": ["green", "hot"]},
     quality=0.5,
     expires_at=NOW,
+    superseded_by="m2",
+    superseded_at=NOW,
 )
 all_of(memory)
 assert_type(memory.created_at, datetime | None)
@@ -83,6 +85,8 @@ retriever = lc.RecallRetriever(
     filter={"topic": {"$in": ["tea"]}},
     time_range=(None, NOW),
     time_mode="prefer",
+    as_of="2024-03-07",
+    include_superseded=False,
     messages=[{"role": "user", "content": "Tea?"}, ("ai", "Yes.")],
     deadline_s=5,
     fetch_k=50,
@@ -119,6 +123,8 @@ nodes_from = li.RecallRetriever(
     filter=None,
     time_range="last week",
     time_mode="require",
+    as_of=None,
+    include_superseded=True,
     messages=[],
     deadline_s=None,
     fetch_k=50,

@@ -151,11 +151,10 @@ def to_candidate(
     ours = is_ours(row)
     if ours:
         created_at, expires_at = _moment(row.get("created_at")), _moment(row.get(EXPIRES_AT))
-        superseded = _text(row, SUPERSEDED_BY), _moment(row.get(SUPERSEDED_AT))
     else:
         created_at = read_time(row.get(fields.created_at), unit, fields)
         expires_at = read_time(row.get(fields.expires_at), "mixed", fields)
-        superseded = "", None
+    superseded = ours and SUPERSEDED_AT in row
     memory = Candidate(
         id=row_id,
         content=content,
@@ -169,8 +168,8 @@ def to_candidate(
         scope=scope_of(*[_text(row, getattr(fields, name)) for name in _OWNERS]),
         quality=_quality(row.get("quality")),
         expires_at=expires_at,
-        superseded_by=superseded[0],
-        superseded_at=superseded[1],
+        superseded_by=_text(row, SUPERSEDED_BY) if superseded else "",
+        superseded_at=_moment(row[SUPERSEDED_AT]) if superseded else None,
         metadata={name_of(k): x for k, x in _metadata(row, _NOT_METADATA).items()} if ours else {},
     )
     return memory if ours else replace(memory, metadata=_metadata(row, _shown(row, memory)))

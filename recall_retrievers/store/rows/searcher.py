@@ -28,7 +28,7 @@ from recall_retrievers.store.rows.table import Table
 
 
 class FoundRows(Found):
-    """Rows by their place; those that the row index does not have are at hand.
+    """Rows by their place. Rows that the row index does not have are at hand.
 
     Rows are read in the collection once the table is closed. Owners are compared as numbers there;
     here the scopes that are searched are compared as they are.
@@ -41,6 +41,7 @@ class FoundRows(Found):
         self._scopes = set(scopes)
         self._ids: dict[int, str] = {}
         self._facts: dict[bytes, Facts] = {}
+        self._read: dict[int, Candidate | None] = {}  # several stages look at the same rows
 
     def keys(self, ids: Sequence[str]) -> list[int]:
         """The places of rows; a number below 0 where the row index does not have one."""
@@ -55,19 +56,18 @@ class FoundRows(Found):
 
     def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
         """The memories of rows; None where a row is gone, or outside of the scopes."""
-        others = [key for key in keys.tolist() if key not in self.memories]
+        new = [key for key in keys.tolist() if key not in self._read]
+        others = [key for key in new if key not in self.memories]
         try:
             read = dict(zip(others, self._table.memories(others, None), strict=True))
         except StoreClosedError:  # nobody searches the scope any more, or its rows are read anew
             there = self._index.read([self._ids[key] for key in others], None)
             read = {key: there.get(self._ids[key]) for key in others}
-        found = [self.memories.get(key) or read.get(key) for key in keys.tolist()]
-        return [
-            memory
-            if memory is not None and any(scope.holds(memory.scope) for scope in self._scopes)
-            else None
-            for memory in found
-        ]
+        for key in new:
+            memory = self.memories.get(key) or read.get(key)
+            mine = memory and any(scope.holds(memory.scope) for scope in self._scopes)
+            self._read[key] = memory if mine else None
+        return [self._read[key] for key in keys.tolist()]
 
     def at_hand(self, _: Keys) -> Sequence[Candidate]:
         """Nothing: a row has no steps."""
