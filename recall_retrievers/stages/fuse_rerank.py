@@ -15,6 +15,7 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.recall import left_out
 from recall_retrievers.core.settings import Ratio, Share
 from recall_retrievers.core.stage import RankStage, Recall, limit, stamped, stamped_ranges
+from recall_retrievers.ranking.orders import fitting, later_first, order_ratios
 from recall_retrievers.ranking.relevance import (
     own_marks,
     relevances,
@@ -24,10 +25,7 @@ from recall_retrievers.ranking.relevance import (
 )
 from recall_retrievers.ranking.time_ratios import (
     TimeRatio,
-    fitting,
-    later_first,
     near_the_time,
-    order_ratios,
     short_times,
     time_ratios,
 )
