@@ -23,7 +23,7 @@ the memories; the retriever's store may embed more of a memory than that, such a
 is not null. ``queries`` counts the lines; one to which nothing is relevant has no figures.
 ``without_time`` compares, with ``--time parser``, the queries whose ``time`` is null with
 ``--time none``: how many there are, and those that do not rank exactly the same. ``whole_days``
-counts the queries for a day or a week with at most ten memories, and those that got all of them.
+counts the queries for a day or a week with at most ten memories, and how many got all of these.
 """
 
 from __future__ import annotations

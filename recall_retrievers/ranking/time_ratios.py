@@ -70,7 +70,7 @@ def _distance(named: TimeRange, moment: datetime | None) -> tuple[timedelta, str
 
 def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int]:
     """The places of all memories of a day or a week that is named, where it has few enough."""
-    plain = [x for x in ranges if x.whole_days and not x.soft and not x.recurrence]
+    plain = [x for x in ranges if x.whole_days and not x.recurrence]
     short = [x for x in plain if x.start and x.end and x.end - x.start <= _WEEK]
     places: set[int] = set()
     for matching in zip(*facts.matches(short), strict=True):
@@ -154,7 +154,7 @@ def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
 
     Examples:
         >>> now = datetime.fromisoformat("2024-06-12T15:30:00+00:00")
-        >>> texts = ("on 26 April", "in May 2023", "yesterday", "in May", "in early May")
+        >>> texts = ("on 26 April", "in May 2023", "yesterday", "in early May", "on 5 May at six")
         >>> [_in_the_calendar(named, now) for text in texts for named in extract_time(text, now)]
         ['date', 'date', '', 'part of a year', 'part of a year']
     """

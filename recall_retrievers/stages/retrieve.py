@@ -226,7 +226,7 @@ def _list(
 
 
 def _standing(query: Query) -> Standing:
-    """Which memories may answer: those that count now, or at another moment."""
+    """Which memories may answer: the ones of now, or of another moment."""
     before = query.include_superseded or asks_what_was_before(query.text)
     return Standing(query.as_of or query.reference_time, query.as_of is not None, before)
 

@@ -86,6 +86,10 @@ def test_of_an_empty_day_the_best_of_other_days_come() -> None:
     assert of(note("other", 0.5, timedelta(days=9)), text="What happened yesterday?") == ["other"]
 
 
+def test_of_a_time_alone_what_hardly_resembles_the_question_comes_too() -> None:
+    assert of(note("faint", 0.01, timedelta(days=1)), text="What happened yesterday?") == ["faint"]
+
+
 def why(memory: Candidate) -> str:
     return next(step.about for step in reversed(memory.steps) if step.stage == "FuseRerank")
 
@@ -108,9 +112,10 @@ def test_a_time_is_filled_up_from_its_other_reading_and_the_days_around(words: A
     with RecallStore(embedding=words) as store:
         store.add({"content": f"Did {day}", "created_at": f"2023-{day}T12:00Z"} for day in told)
         store.add(
-            {"content": f"What did I do, {n} or {n * n}?", "created_at": "2022-05-01T12:00Z"}
+            {"content": f"What did I do, {n} or {n * n}?", "created_at": "2021-05-01T12:00Z"}
             for n in range(300)
         )
+        store.add([{"content": "Did it a year ago", "created_at": "2022-05-20T12:00Z"}])
         retriever = MemoryRetriever(store=store, k=5)
 
         def asked(**options: Any) -> list[tuple[str, str]]:
@@ -129,6 +134,8 @@ def test_a_time_is_filled_up_from_its_other_reading_and_the_days_around(words: A
             ("Did 05-06", "4 days after the time asked for"),
         ]
         assert asked(time_mode="require") == [("Did 05-02", "recorded in time")]
+        far = retriever.recall_without_model("What did I do in May?", timestamp=NOW).memories
+        assert "another reading: 2022-05-01 to 2022-05-31" in map(why, far)
 
 
 @table(
