@@ -596,7 +596,7 @@ class Store:
         memory_type: TypeInput | None = None,
         everything: bool = False,
     ) -> int:
-        """Delete the memories that fulfil all conditions; `memories` lists the same ones.
+        """Delete the memories that fulfil all conditions, superseded ones too; see `memories`.
 
         Superseded memories that fulfil them are deleted, too, and expired ones. What a deleted
         memory has superseded counts again.
