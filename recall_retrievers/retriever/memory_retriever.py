@@ -35,7 +35,7 @@ from recall_retrievers.retriever.stage_list import (
 )
 from recall_retrievers.stages.build_query import BuildQuery
 from recall_retrievers.stages.extract_time import ExtractTime
-from recall_retrievers.stages.retrieve import Retrieve, SearchSettings
+from recall_retrievers.stages.retrieve import Retrieve, SearchMethod, SearchSettings
 from recall_retrievers.stages.rewrite_memory import RewriteMemory
 from recall_retrievers.stages.search_gate import SearchGate
 from recall_retrievers.store import ScopedStore
@@ -98,6 +98,8 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         method: How to search: by meaning ("semantic"), by words ("keyword") or both ("hybrid").
         threshold_score: The lowest similarity that a candidate may have, 0 to 1. A memory that only
             its words found has none, so it is dropped. None = any.
+        only_with_evidence: Whether nothing is returned if no memory is about the question: if its
+            ``recall_evidence`` is "none". The trace says what was nearest.
         timestamp: The reference time, from which "last Tuesday" is read: epoch seconds,
             ISO 8601 or datetime. None = the clock.
         timezone: The asker's time zone, such as "Europe/Berlin". None = the timestamp's own, else
@@ -275,7 +277,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         }
         settings = {name: getattr(self, name) for name in SearchSettings.model_fields}
         settings |= {k: by_model[k] for k in by_model.keys() - self.model_fields_set}
-        settings |= {"method": call.method, "threshold_score": call.threshold_score}
+        settings |= {name: getattr(call, name) for name in SearchMethod.model_fields}
         return _retrieve(**settings, require_time=call.time_mode == "require")
 
     @property

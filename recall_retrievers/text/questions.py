@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from recall_retrievers.text.words import CJK, SMALL_WORDS, Language, stemmed
+from recall_retrievers.text.words import CJK, SMALL_WORDS, Language, language_of, stemmed
 
 _DATA = tomllib.loads(Path(__file__).with_name("asking.toml").read_text(encoding="utf-8"))
 _NO_TOPIC = re.compile("|".join(sorted(_DATA["cjk"].split(), key=lambda each: -len(each))))
@@ -54,6 +54,55 @@ def asks_for_time_alone(
         )
         for language in SMALL_WORDS
     )
+
+
+def telling(text: str, names: Iterable[str] = ()) -> dict[str, frozenset[str]]:
+    """The words of a question that tell a topic, as they are written, each with its stems.
+
+    The names are those of authors, and tell none. Chinese and Japanese have no spaces between
+    words, so theirs are left out.
+
+    Examples:
+        >>> [*telling("What did Ann's sister tell me about Lisbon?", ["Ann"])]
+        ['sister', 'Lisbon']
+    """
+    found = _WORD.findall(text)
+    language = language_of([word.lower() for word in found])
+    named = {part for name in names for part in _WORD.findall(name.lower())}
+    told: dict[str, frozenset[str]] = {}
+    for word in found:
+        lower = word.lower()
+        stems = frozenset(stemmed([lower], language) + stemmed([lower], "english"))
+        if lower not in named and not _CJK.search(word) and len(word) > 1:
+            if _empty(language).isdisjoint({lower, *stems}):
+                told[word] = stems
+    return told
+
+
+def asks_what_was(text: str) -> bool:
+    """Whether a text asks for what was, and not for advice; a remark asks for nothing.
+
+    What was said bears on a remark or a piece of advice though it has another topic.
+
+    Examples:
+        >>> asks_what_was("Where did I park?"), asks_what_was("Where should I park?")
+        (True, False)
+        >>> asks_what_was("My car is gone.")
+        False
+    """
+    return _ASKS_SOMETHING.search(text) is not None and _ADVICE.search(text) is None
+
+
+_ASKS_SOMETHING = re.compile(
+    r"[?？]\s*$"
+    r"|^\W*(?:what|where|which|who|whose|when|how|why|did|do|does|is|are|was|were|has|have)\b",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(
+    r"\b(?:should|recommend(?:ations?)?|suggest(?:ions?)?|tips?|ideas?|options|what if|best way"
+    r"|help me|(?:can|could|would|will) (?:you|i|we)|(?:what|which) are (?:some|good|the best))\b",
+    re.IGNORECASE,
+)
 
 
 def asks_for_all(text: str) -> bool:

@@ -1,0 +1,154 @@
+"""Evidence: a sign of whether any memory is about a question, out of what its search has found.
+
+A search knows whether the topic is there, not whether the answer is. So this is a sign and no
+probability; `benchmarks.evidence` measures what it catches. In doubt it is "some".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from recall_retrievers.core.pool import Arm, Facts, Scores
+from recall_retrievers.core.recall import Evidence, EvidenceSign
+from recall_retrievers.text.questions import asks_about, asks_what_was, person, telling
+from recall_retrievers.text.words import language_of, split_words
+
+# Round numbers, chosen by hand over fourteen sets. For the default model: cosines of others have
+# other scales.
+_LITTLE = 0.48  # a question whose topic comes to less has none
+_NOTHING = 0.3  # the same for what asks for nothing, if no memory has any of its words
+_MUCH = 0.9  # from here on it is strong
+_MANY = 0.6  # of the words of a question, weighed by rarity, where similarities say nothing
+_OWN = 1.5  # what BM25 gives a turn that has a word itself, as a multiple of the word's rarity
+_PRESENT, _MISSING_NAME = 0.1, 0.2
+_FIT, _MOST_FIT = 4.0, 0.1
+_MISFIT = -0.05  # the turns of the person named are so much farther than those of others
+_BEST = 3  # turns of a person
+_ALIKE = 0.7  # two spellings of a name
+_MOST_WORDS = 3  # that a sentence names
+
+
+def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memories
+    question: str,
+    text: str,
+    semantic: Arm | None,
+    keyword: Arm | None,
+    facts: Facts,
+    *,
+    comparable: bool,
+) -> Evidence:
+    """Whether memories are about a question: "strong", "some" or "none", with a sentence.
+
+    The number is the best similarity of all, and the best product of similarity, likeness of words
+    and share of words in one memory. A share of the telling words that any memory has is added. A
+    name that no memory has takes off. If one author is named, the turns of that author are compared
+    with those of others.
+
+    Args:
+        question: The question.
+        text: The text that was searched for.
+        semantic: What was found by meaning; None = nothing was searched by meaning.
+        keyword: The same by words.
+        facts: Of these memories, and perhaps of more.
+        comparable: Whether the similarities are on the scale of the default model.
+    """
+    arms = [arm for arm in (semantic, keyword) if arm is not None]
+    if not any(map(len, arms)):
+        return Evidence("none", "no memory is there")
+    keys = np.unique(np.concatenate([arm.keys for arm in arms]))
+    cosines = _column(semantic, "similarity", keys)
+    near = np.fmax(*(_column(arm, "token_similarity", keys) for arm in (semantic, keyword)))
+    measured = not np.isnan(near).all()
+    cosines = np.nan_to_num(cosines, nan=0.0 if semantic is None else semantic.scores.min(initial=1))
+    near = np.where(np.isnan(near), 0.0 if measured else cosines, near)
+    cover = _cover(keyword, keys)
+    facts = facts.at(np.flatnonzero(np.isin(facts.keys, keys)).tolist())
+    people = {author for author in facts.authors if person(author)}
+    told = telling(text, people)
+    lacking = _lacking(told, keyword)
+    english = language_of(split_words(text.lower())) == "english"
+    names = [word for word in lacking if english and _is_name(word, text, people)]
+    share = 1 - len(lacking) / len(told) if told else 1.0
+    best = cosines * near * (0.2 + cover)
+    topic = float(cosines.max() + best.max() + _PRESENT * share - _MISSING_NAME * bool(names))
+    fit, whose = _fit(question, facts, near[np.searchsorted(keys, facts.keys)], people)
+    number = topic + _FIT * float(np.clip(fit, -_MOST_FIT, _MOST_FIT))
+    about = [whose] if fit < _MISFIT else []
+    sign: EvidenceSign = "some"
+    if not (comparable and measured and english):
+        about.append("how near the memories are is not known: the model has another scale")
+        if cover.max() >= _MANY and len(told) > 1 and not lacking:
+            sign = "strong"
+    elif not told:
+        about.append("the question names no topic")
+    elif topic < _LITTLE and asks_what_was(question):
+        sign = "none"
+    elif topic < _NOTHING and len(lacking) == len(told) > 1:
+        sign = "none"
+    elif number >= _MUCH and not names and fit >= _MISFIT:
+        sign = "strong"
+    if lacking and sign != "strong":
+        shown = [*names, *(word for word in lacking if word not in names)][:_MOST_WORDS]
+        about.insert(0, "no memory has " + ", ".join(f'"{word}"' for word in shown))
+    return Evidence(sign, "; ".join(about), number)
+
+
+def _column(arm: Arm | None, measure: str, keys: np.ndarray) -> Scores:
+    """A measurement of an arm by memory; not a number where it has none."""
+    column = np.full(len(keys), np.nan)
+    if arm is not None:
+        values = arm.measures.get(measure)
+        if values is None and measure == "similarity":
+            values = arm.scores
+        if values is not None:
+            column[np.searchsorted(keys, arm.keys)] = values
+    return column
+
+
+def _cover(keyword: Arm | None, keys: np.ndarray) -> Scores:
+    """The share of the question's words, weighed by rarity, that each memory has; about."""
+    if keyword is None or keyword.words is None or not keyword.words.rarity:
+        return np.zeros(len(keys))
+    column = np.zeros(len(keys))
+    column[np.searchsorted(keys, keyword.keys)] = keyword.scores
+    return np.minimum(1.0, column / (_OWN * keyword.words.rarity))
+
+
+def _lacking(told: Mapping[str, frozenset[str]], keyword: Arm | None) -> list[str]:
+    """The telling words that no memory has, as they are written."""
+    known = keyword.words.lacking if keyword is not None and keyword.words else frozenset[str]()
+    return [word for word, stems in told.items() if stems <= known]
+
+
+def _is_name(word: str, text: str, people: Iterable[str]) -> bool:
+    """Whether a word is a name, and not another spelling of that of an author."""
+    place = text.find(word)
+    if not word[0].isupper() or not text[:place].strip(" \"'“‘"):
+        return False
+    lower = word.lower()
+    parts = [part for name in people for part in name.lower().split()]
+    return not any(
+        lower[0] == part[0] and SequenceMatcher(None, lower, part).ratio() >= _ALIKE
+        for part in parts
+    )
+
+
+def _fit(question: str, facts: Facts, near: Scores, people: Iterable[str]) -> tuple[float, str]:
+    """How much nearer the turns of the one author named come than those of others, and who says so.
+
+    0 where none or several are named, or nobody else speaks.
+    """
+    named = [name for name in people if asks_about(question, name)]
+    if len(named) != 1:
+        return 0.0, ""
+    authors = np.array(facts.authors)
+    best = {name: np.sort(near[authors == name])[-_BEST:].mean() for name in people}
+    others = np.isin(authors, [name for name in people if name not in named])
+    if not others.any():
+        return 0.0, ""
+    fit = float(best[named[0]] - np.sort(near[others])[-_BEST:].mean())
+    nearest = max((name for name in people if name not in named), key=best.__getitem__)
+    return fit, f"said by {nearest}, not by {named[0]}"
