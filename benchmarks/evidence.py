@@ -8,9 +8,10 @@ the name of the other speaker in it ("person", where two people talk, one is nam
 evidence is the words of that one), and of its own memories without the evidence ("answer").
 
 AUROC is that of `Evidence.number`: how often a question at its own memories has more of it than one
-that has no answer. "Silenced" are the questions whose sign is "none"; of "own" these are lost. The
-line "bound elsewhere" is the same with a bound on the number that loses 1 % of the others' own
-questions, each set counting the same: a set and its twin are left out together.
+that has no answer. Questions about the wrong person are compared with those they are made of.
+"Silenced" are the questions whose sign is "none"; of "own" these are lost. "Bound elsewhere" is the
+same with nothing but a bound on the number, which loses 1 % of the own questions of other sets,
+each counting the same: a set and its twin are left out together.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -46,6 +48,7 @@ from recall_retrievers.text.questions import asks_about, person
 
 KINDS: Final = ("own", "other", "person", "answer")
 _OTHERS: Final = KINDS[1:]
+_NAMED: Final = "named"  # the own questions that those about the wrong person are made of
 _LOST: Final = 0.01
 _PLACE: Final = "place"  # the metadata key by which the evidence is left out
 
@@ -72,29 +75,29 @@ def ask(data: RetrievalSet, vectors: OncePerText) -> Asked:
         questions = [each for each in data.questions if each.relevant]
         questions = [each for each in questions if each.category != "adversarial"]
         for n, question in enumerate(progress_bar(questions, desc=data.name, unit="queries")):
-
-            def add(kind: str, corpus: str, text: str, *conditions: Filter) -> None:
-                both: Filter | None = {"$and": [*conditions]} if len(conditions) > 1 else None
-                recall = asks[corpus].recall_without_model(
-                    text,
-                    timestamp=question.now,
-                    timezone="UTC",
-                    filter=both or next(iter(conditions), None),
-                )
-                if recall.evidence is not None:
-                    found[kind].append(recall.evidence)
-
-            own, text = question.corpus, question.text
-            later = len(data.visible(question)) < len(data.corpora[own])
+            own, text = asks[question.corpus], question.text
+            later = len(data.visible(question)) < len(data.corpora[question.corpus])
             seen: list[Filter] = [{"created_at": {"$lte": question.now}}] if later else []
-            add("own", own, text, *seen)
-            add("answer", own, text, *seen, {_PLACE: {"$nin": sorted(question.relevant)}})
-            others = [each for each in corpora if each != own]
+            rest: Filter = {_PLACE: {"$nin": sorted(question.relevant)}}
+            found["own"].append(_evidence(own, text, question.now, seen))
+            found["answer"].append(_evidence(own, text, question.now, [*seen, rest]))
+            others = [each for each in corpora if each != question.corpus]
             if others:
-                add("other", others[n % len(others)], text)
+                other = asks[others[n % len(others)]]
+                found["other"].append(_evidence(other, text, question.now, []))
             for swapped in _wrong_person(data, question):
-                add("person", own, swapped, *seen)
+                found[_NAMED].append(found["own"][-1])
+                found["person"].append(_evidence(own, swapped, question.now, seen))
     return found
+
+
+def _evidence(
+    asked: MemoryRetriever, text: str, now: datetime, conditions: Sequence[Filter]
+) -> Evidence:
+    condition: Filter | None = {"$and": [*conditions]} if len(conditions) > 1 else None
+    condition = condition or next(iter(conditions), None)
+    recall = asked.recall_without_model(text, timestamp=now, timezone="UTC", filter=condition)
+    return recall.evidence or Evidence("some")  # nothing was searched for: it names a time alone
 
 
 def _wrong_person(data: RetrievalSet, question: Question) -> Iterable[str]:
@@ -133,11 +136,17 @@ def measure(asked: Mapping[str, Asked]) -> list[dict[str, object]]:
 
 def _figures(name: str, kinds: Asked, asked: Mapping[str, Asked]) -> dict[str, object]:
     numbers = {kind: [each.number for each in found] for kind, found in kinds.items()}
-    bound = _bound([each["own"] for other, each in asked.items() if _family(other) != _family(name)])
+    bound = _bound(
+        [each["own"] for other, each in asked.items() if _family(other) != _family(name)]
+    )
     return {
         "set": name,
         "questions": {kind: len(numbers.get(kind, ())) for kind in KINDS},
-        "auroc": {kind: auroc(numbers["own"], numbers.get(kind, ())) for kind in _OTHERS},
+        "auroc": {
+            kind: auroc(numbers[_NAMED if kind == "person" else "own"], numbers[kind])
+            for kind in _OTHERS
+            if kind in numbers
+        },
         "silenced": {kind: _share(kinds, kind, "none") for kind in KINDS},
         "strong": {kind: _share(kinds, kind, "strong") for kind in KINDS},
         "bound_elsewhere": {
@@ -186,7 +195,7 @@ def print_figures(results: Sequence[dict[str, dict[str, float | None]]]) -> None
 
 
 def _cells(each: Mapping[str, Mapping[str, float | None]]) -> list[str]:
-    single = [_shown(each["auroc"][kind]) for kind in _OTHERS]
+    single = [_shown(each["auroc"].get(kind)) for kind in _OTHERS]
     parts = ("silenced", "strong", "bound_elsewhere")
     return [*single, *(" ".join(_shown(each[part][kind]) for kind in KINDS) for part in parts)]
 

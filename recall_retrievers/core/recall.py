@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import is_
-from typing import Literal
+from typing import Literal, TypeVar
 
 from recall_retrievers.core.candidate import Candidate, Step, candidates, identity
 from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import described
 from recall_retrievers.core.pool import Pool
 from recall_retrievers.core.query import Query
+
+T = TypeVar("T")
 
 JOINED = "source"
 """The note that names the origin of a candidate that is not from the collection."""
@@ -106,7 +108,7 @@ class Recall:
         return replace(self, memories=tuple(memories), dropped=(*self.dropped, *dropped))
 
     def notes(self) -> dict[str, float | str]:
-        """The notes for the trace of every result: the evidence, degraded stages, cost of models."""
+        """The notes for the trace of every result: evidence, degraded stages, cost of models."""
         lines = {"degraded": self.fallbacks, "usage": self.usage}
         notes = {name: "; ".join(each) for name, each in lines.items()}
         if self.evidence is not None:
@@ -138,6 +140,11 @@ class Recall:
         return ", ".join(f"{count} {reason}" for reason, count in counts.items())
 
     @property
+    def why_nothing(self) -> str:
+        """Why the results are held back, and what was nearest; empty where none are."""
+        return self.evidence.why if self.evidence and self.evidence.nearest else ""
+
+    @property
     def without_evidence(self) -> bool:
         """Whether something was searched for, and no memory is about it."""
         return self.evidence is not None and self.evidence.sign == "none"
@@ -150,6 +157,14 @@ class Recall:
     def skip(self, stage: str, why: str) -> Recall:
         """A copy without memories, after which no stage runs, with the stage that decided so."""
         return replace(self, memories=(), skipped=f"{stage}: {why}")
+
+
+class Nothing(list[T]):
+    """An empty list of results that says why it is empty, and what was nearest."""
+
+    def __init__(self, why: str = "") -> None:
+        super().__init__()
+        self.why = why
 
 
 def left_out(

@@ -6,20 +6,27 @@ probability; `benchmarks.evidence` measures what it catches. In doubt it is "som
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from difflib import SequenceMatcher
 
 import numpy as np
 
 from recall_retrievers.core.pool import Arm, Facts, Scores
 from recall_retrievers.core.recall import Evidence, EvidenceSign
-from recall_retrievers.text.questions import asks_about, asks_what_was, person, telling
+from recall_retrievers.text.questions import (
+    asks_about,
+    asks_for_advice,
+    asks_something,
+    person,
+    telling,
+)
 from recall_retrievers.text.words import language_of, split_words
 
 # Round numbers, chosen by hand over fourteen sets. For the default model: cosines of others have
 # other scales.
 _LITTLE = 0.48  # a question whose topic comes to less has none
-_NOTHING = 0.3  # the same for what asks for nothing, if no memory has any of its words
+_NOTHING = 0.3  # the same for a few key words, if no memory has any of them
+_LONG = 12  # telling words; a longer text is a remark
 _MUCH = 0.9  # from here on it is strong
 _MANY = 0.6  # of the words of a question, weighed by rarity, where similarities say nothing
 _OWN = 1.5  # what BM25 gives a turn that has a word itself, as a multiple of the word's rarity
@@ -57,12 +64,14 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
     """
     arms = [arm for arm in (semantic, keyword) if arm is not None]
     if not any(map(len, arms)):
-        return Evidence("none", "no memory is there")
+        return Evidence("none")
     keys = np.unique(np.concatenate([arm.keys for arm in arms]))
     cosines = _column(semantic, "similarity", keys)
     near = np.fmax(*(_column(arm, "token_similarity", keys) for arm in (semantic, keyword)))
     measured = not np.isnan(near).all()
-    cosines = np.nan_to_num(cosines, nan=0.0 if semantic is None else semantic.scores.min(initial=1))
+    cosines = np.nan_to_num(
+        cosines, nan=0.0 if semantic is None else semantic.scores.min(initial=1)
+    )
     near = np.where(np.isnan(near), 0.0 if measured else cosines, near)
     cover = _cover(keyword, keys)
     facts = facts.at(np.flatnonzero(np.isin(facts.keys, keys)).tolist())
@@ -79,14 +88,12 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
     about = [whose] if fit < _MISFIT else []
     sign: EvidenceSign = "some"
     if not (comparable and measured and english):
-        about.append("how near the memories are is not known: the model has another scale")
+        about.append("how near they come is not known for this embedding or language")
         if cover.max() >= _MANY and len(told) > 1 and not lacking:
             sign = "strong"
     elif not told:
         about.append("the question names no topic")
-    elif topic < _LITTLE and asks_what_was(question):
-        sign = "none"
-    elif topic < _NOTHING and len(lacking) == len(told) > 1:
+    elif topic < _bound(question, told, lacking):
         sign = "none"
     elif number >= _MUCH and not names and fit >= _MISFIT:
         sign = "strong"
@@ -94,6 +101,18 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
         shown = [*names, *(word for word in lacking if word not in names)][:_MOST_WORDS]
         about.insert(0, "no memory has " + ", ".join(f'"{word}"' for word in shown))
     return Evidence(sign, "; ".join(about), number)
+
+
+def _bound(question: str, told: Sized, lacking: Sized) -> float:
+    """The number below which a question has no evidence; 0 = it always may have some.
+
+    What was said bears on advice, or on a remark, though it has another topic.
+    """
+    if asks_for_advice(question) or len(told) > _LONG:
+        return 0.0
+    if asks_something(question):
+        return _LITTLE
+    return _NOTHING if len(lacking) == len(told) > 1 else 0.0
 
 
 def _column(arm: Arm | None, measure: str, keys: np.ndarray) -> Scores:

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Facts
 
+_OF_THE_BEST = "so that the best has 1"
+
 
 def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
     """For each candidate, the first step of a stage if no other stage has scored it since.
@@ -75,7 +77,15 @@ def start(score: float | None, relevance: float, stage: str) -> Step:
     if score < 0 or not relevance:
         return Step(stage, "set", relevance, relevance, about="for a score below 0", notes=notes)
     divisor = score / relevance
-    return Step(stage, "divide", divisor, relevance, about="so that the best has 1", notes=notes)
+    return Step(stage, "divide", divisor, relevance, about=_OF_THE_BEST, notes=notes)
+
+
+def within_one(memory: Candidate, best: float, stage: str) -> Candidate:
+    """A candidate with its score divided by the best of all, if that is above 1; as a last step."""
+    if best <= 1 or memory.score is None:
+        return memory
+    score = memory.score / best
+    return memory.after(score, Step(stage, "divide", best, score, about=_OF_THE_BEST))
 
 
 PAUSE = timedelta(hours=1)  # a longer pause ends a session

@@ -22,6 +22,7 @@ from recall_retrievers.ranking.relevance import (
     session_ratios,
     spread_ratios,
     start,
+    within_one,
 )
 from recall_retrievers.ranking.time_ratios import (
     TimeRatio,
@@ -53,6 +54,7 @@ class FuseRerank(RankStage):
       assistant count less: they repeat the words of every question, and say little about the user.
       They count nearly as much if the question asks what the assistant said.
     - A turn counts more if another turn of its conversation also fits.
+    - Where the best score is above 1, all are divided by it. So they lie between 0 and 1.
 
     A second run changes nothing.
 
@@ -164,12 +166,15 @@ class FuseRerank(RankStage):
         dropped = recall.dropped + left_out(names, [*above, *kept], _NAME, too_low)
         dropped += left_out(above, kept, self.stage_name, self.cut_reason(query))
         zone = query.reference_time.tzinfo
+        scale = max([1.0, *(fused[place] for place in best[:1])])
 
         def finish(place: int, memory: Candidate) -> Candidate:
-            [ranked] = stamped([columns.candidate(place, memory)], ranges)
+            [ranked] = stamped([within_one(columns.candidate(place, memory), scale, _NAME)], ranges)
             return _dated(ranked, zone) if self.show_time else ranked
 
-        ranked = pool.then(fused, finish).at(best[: order.count if order else None])
+        ranked = pool.then([score / scale for score in fused], finish).at(
+            best[: order.count if order else None]
+        )
         return replace(
             recall, memories=ranked if isinstance(found, Pool) else ranked.made(), dropped=dropped
         )

@@ -108,8 +108,8 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             arms = arms_of(answers)
             pool = self._fused(searches, arms, limit, token_weight)
             recall = replace(recall, evidence=self._evidence(query, searches, arms))
-            if self.only_with_evidence and recall.without_evidence:
-                [made] = yield [Work(pool.at([0][: len(pool)]).made)]
+            if self.only_with_evidence and recall.without_evidence and len(pool):
+                [made] = yield [Work(pool.at([0]).made)]
                 return recall.silent(_NAME, made)
             near = self._near_enough(pool)
             # Copies are read from the store.
@@ -180,11 +180,11 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             by=self.fusion,
         )
 
-    def _evidence(
-        self, query: Query, searches: Sequence[Search], arms: Sequence[Arm]
-    ) -> Evidence:
+    def _evidence(self, query: Query, searches: Sequence[Search], arms: Sequence[Arm]) -> Evidence:
         """Whether the memories are about the question, from the widest search of each kind."""
-        widest = dict(reversed([(each.method, arm) for each, arm in zip(searches, arms, strict=True)]))
+        widest = dict(
+            reversed([(each.method, arm) for each, arm in zip(searches, arms, strict=True)])
+        )
         return evidence_for(
             query.text,
             searches[0].text,

@@ -56,6 +56,12 @@ def asks_for_time_alone(
     )
 
 
+_GRAMMAR = frozenset(
+    "anybody anyone everybody everyone may might must need nobody now shall should somebody someone"
+    " still want whether yes yet".split()
+)
+
+
 def telling(text: str, names: Iterable[str] = ()) -> dict[str, frozenset[str]]:
     """The words of a question that tell a topic, as they are written, each with its stems.
 
@@ -73,24 +79,30 @@ def telling(text: str, names: Iterable[str] = ()) -> dict[str, frozenset[str]]:
     for word in found:
         lower = word.lower()
         stems = frozenset(stemmed([lower], language) + stemmed([lower], "english"))
-        if lower not in named and not _CJK.search(word) and len(word) > 1:
-            if _empty(language).isdisjoint({lower, *stems}):
-                told[word] = stems
+        tells = len(word) > 1 and lower not in named and not _CJK.search(word)
+        if tells and _empty(language).union(_GRAMMAR).isdisjoint({lower, *stems}):
+            told[word] = stems
     return told
 
 
-def asks_what_was(text: str) -> bool:
-    """Whether a text asks for what was, and not for advice; a remark asks for nothing.
-
-    What was said bears on a remark or a piece of advice though it has another topic.
+def asks_something(text: str) -> bool:
+    """Whether a text is a question; a remark or a few key words are none.
 
     Examples:
-        >>> asks_what_was("Where did I park?"), asks_what_was("Where should I park?")
+        >>> asks_something("Where did I park"), asks_something("My car is gone.")
         (True, False)
-        >>> asks_what_was("My car is gone.")
-        False
     """
-    return _ASKS_SOMETHING.search(text) is not None and _ADVICE.search(text) is None
+    return _ASKS_SOMETHING.search(text) is not None
+
+
+def asks_for_advice(text: str) -> bool:
+    """Whether a text asks what to do: what was said bears on it, though of another topic.
+
+    Examples:
+        >>> asks_for_advice("Where should I park?"), asks_for_advice("Where did I park?")
+        (True, False)
+    """
+    return _ADVICE.search(text) is not None
 
 
 _ASKS_SOMETHING = re.compile(
@@ -99,8 +111,9 @@ _ASKS_SOMETHING = re.compile(
     re.IGNORECASE,
 )
 _ADVICE = re.compile(
-    r"\b(?:should|recommend(?:ations?)?|suggest(?:ions?)?|tips?|ideas?|options|what if|best way"
-    r"|help me|(?:can|could|would|will) (?:you|i|we)|(?:what|which) are (?:some|good|the best))\b",
+    r"\b(?:should|advice|recommend(?:ations?)?|suggest(?:ions?)?|tips?|ideas?|options|what if"
+    r"|best way|for me|help me|(?:can|could|would|will) (?:you|i|we)"
+    r"|(?:what|which) are (?:some|good|the best))\b",
     re.IGNORECASE,
 )
 

@@ -258,9 +258,7 @@ def _postings(connection: sqlite3.Connection, term: int, segments: Places | None
     if segments is not None:
         keys = [term << _SHIFT | segment for segment in segments.tolist()]
         asked, values = "IN (SELECT value FROM json_each(?))", (listed(keys),)
-    read = connection.execute(
-        f"SELECT key, rows FROM posting WHERE key {asked}", values
-    ).fetchall()
+    read = connection.execute(f"SELECT key, rows FROM posting WHERE key {asked}", values).fetchall()
     first = np.array([(key & MOST) * SEGMENT for key, _ in read], dtype=np.intp)
     postings = np.frombuffer(b"".join([blob for _, blob in read]), dtype="<u4")
     places = np.repeat(first, [len(blob) >> 2 for _, blob in read]) + (postings >> _SHIFT)
