@@ -6,12 +6,13 @@ probability; `benchmarks.evidence` measures what it catches. In doubt it is "som
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Collection, Iterable, Mapping, Sized
 from difflib import SequenceMatcher
+from statistics import fmean
 
 import numpy as np
 
-from recall_retrievers.core.pool import Arm, Facts, Scores
+from recall_retrievers.core.pool import Arm, Facts, Keys, Scores
 from recall_retrievers.core.recall import Evidence, EvidenceSign
 from recall_retrievers.text.questions import (
     asks_about,
@@ -74,8 +75,7 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
     )
     near = np.where(np.isnan(near), 0.0 if measured else cosines, near)
     cover = _cover(keyword, keys)
-    facts = facts.at(np.flatnonzero(np.isin(facts.keys, keys)).tolist())
-    people = {author for author in facts.authors if person(author)}
+    people = {author for author in {*facts.authors} if person(author)}
     told = telling(text, people)
     lacking = _lacking(told, keyword)
     english = language_of(split_words(text.lower())) == "english"
@@ -83,7 +83,7 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
     share = 1 - len(lacking) / len(told) if told else 1.0
     best = cosines * near * (0.2 + cover)
     topic = float(cosines.max() + best.max() + _PRESENT * share - _MISSING_NAME * bool(names))
-    fit, whose = _fit(question, facts, near[np.searchsorted(keys, facts.keys)], people)
+    fit, whose = _fit(question, facts, keys, near, people)
     number = topic + _FIT * float(np.clip(fit, -_MOST_FIT, _MOST_FIT))
     about = [whose] if fit < _MISFIT else []
     sign: EvidenceSign = "some"
@@ -93,7 +93,7 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
             sign = "strong"
     elif not told:
         about.append("the question names no topic")
-    elif topic < _bound(question, told, lacking):
+    elif max(topic, number) < _bound(question, told, lacking):
         sign = "none"
     elif number >= _MUCH and not names and fit >= _MISFIT:
         sign = "strong"
@@ -115,7 +115,7 @@ def _bound(question: str, told: Sized, lacking: Sized) -> float:
     return _NOTHING if len(lacking) == len(told) > 1 else 0.0
 
 
-def _column(arm: Arm | None, measure: str, keys: np.ndarray) -> Scores:
+def _column(arm: Arm | None, measure: str, keys: Keys) -> Scores:
     """A measurement of an arm by memory; not a number where it has none."""
     column = np.full(len(keys), np.nan)
     if arm is not None:
@@ -127,7 +127,7 @@ def _column(arm: Arm | None, measure: str, keys: np.ndarray) -> Scores:
     return column
 
 
-def _cover(keyword: Arm | None, keys: np.ndarray) -> Scores:
+def _cover(keyword: Arm | None, keys: Keys) -> Scores:
     """The share of the question's words, weighed by rarity, that each memory has; about."""
     if keyword is None or keyword.words is None or not keyword.words.rarity:
         return np.zeros(len(keys))
@@ -155,19 +155,33 @@ def _is_name(word: str, text: str, people: Iterable[str]) -> bool:
     )
 
 
-def _fit(question: str, facts: Facts, near: Scores, people: Iterable[str]) -> tuple[float, str]:
+def _fit(
+    question: str, facts: Facts, keys: Keys, near: Scores, people: Collection[str]
+) -> tuple[float, str]:
     """How much nearer the turns of the one author named come than those of others, and who says so.
 
-    0 where none or several are named, or nobody else speaks.
+    0 where none or several are named, or only one of both speaks.
     """
     named = [name for name in people if asks_about(question, name)]
     if len(named) != 1:
         return 0.0, ""
-    authors = np.array(facts.authors)
-    best = {name: np.sort(near[authors == name])[-_BEST:].mean() for name in people}
-    others = np.isin(authors, [name for name in people if name not in named])
-    if not others.any():
+    if len(facts) == len(keys):
+        values = near[np.searchsorted(keys, facts.keys)]
+    else:  # of some only their time was searched for
+        known = np.isin(facts.keys, keys)
+        values = np.full(len(facts), -1.0)
+        values[known] = near[np.searchsorted(keys, facts.keys[known])]
+    own, others = list[float](), list[float]()
+    nearest = ""
+    for place in np.argsort(-values).tolist():
+        author = facts.authors[place]
+        mine = own if author == named[0] else others
+        if values[place] < 0 or author not in people or len(mine) == _BEST:
+            continue
+        nearest = nearest or ("" if mine is own else author)
+        mine.append(float(values[place]))
+        if len(own) == len(others) == _BEST:
+            break
+    if not own or not others:
         return 0.0, ""
-    fit = float(best[named[0]] - np.sort(near[others])[-_BEST:].mean())
-    nearest = max((name for name in people if name not in named), key=best.__getitem__)
-    return fit, f"said by {nearest}, not by {named[0]}"
+    return fmean(own) - fmean(others), f"said by {nearest}, not by {named[0]}"

@@ -56,10 +56,15 @@ def asks_for_time_alone(
     )
 
 
-_GRAMMAR = frozenset(
-    "anybody anyone everybody everyone may might must need nobody now shall should somebody someone"
-    " still want whether yes yet".split()
-)
+_GRAMMAR = """
+    anybody anyone everybody everyone may might must need nobody now shall should somebody someone
+    still want whether yes yet
+"""
+
+
+@cache
+def _no_topic(language: Language) -> frozenset[str]:
+    return _empty(language).union(_GRAMMAR.split())
 
 
 def telling(text: str, names: Iterable[str] = ()) -> dict[str, frozenset[str]]:
@@ -72,17 +77,15 @@ def telling(text: str, names: Iterable[str] = ()) -> dict[str, frozenset[str]]:
         >>> [*telling("What did Ann's sister tell me about Lisbon?", ["Ann"])]
         ['sister', 'Lisbon']
     """
-    found = _WORD.findall(text)
-    language = language_of([word.lower() for word in found])
-    named = {part for name in names for part in _WORD.findall(name.lower())}
-    told: dict[str, frozenset[str]] = {}
-    for word in found:
-        lower = word.lower()
-        stems = frozenset(stemmed([lower], language) + stemmed([lower], "english"))
-        tells = len(word) > 1 and lower not in named and not _CJK.search(word)
-        if tells and _empty(language).union(_GRAMMAR).isdisjoint({lower, *stems}):
-            told[word] = stems
-    return told
+    found = [word for word in _WORD.findall(text) if len(word) > 1 and not _CJK.match(word)]
+    lower = [word.lower() for word in found]
+    language = language_of(lower)
+    without = _no_topic(language).union(*(_WORD.findall(name.lower()) for name in names))
+    stems = zip(stemmed(lower, language), stemmed(lower, "english"), strict=True)
+    forms = zip(found, lower, map(frozenset, stems), strict=True)
+    return {
+        word: told for word, low, told in forms if low not in without and told.isdisjoint(without)
+    }
 
 
 def asks_something(text: str) -> bool:
@@ -107,8 +110,9 @@ def asks_for_advice(text: str) -> bool:
 
 _ASKS_SOMETHING = re.compile(
     r"[?？]\s*$"
-    r"|^\W*(?:what|where|which|who|whose|when|how|why|did|do|does|is|are|was|were|has|have)\b",
-    re.IGNORECASE,
+    r"|^\W*(?:what|where|which|who|whose|when|how|why|did|do|does|is|are|was|were|has|have)\b"
+    r".*[^.!\s]\s*$",
+    re.IGNORECASE | re.DOTALL,
 )
 _ADVICE = re.compile(
     r"\b(?:should|advice|recommend(?:ations?)?|suggest(?:ions?)?|tips?|ideas?|options|what if"
