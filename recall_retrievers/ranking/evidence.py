@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sized
 from difflib import SequenceMatcher
+from math import inf
 from statistics import fmean
 
 import numpy as np
@@ -21,7 +22,7 @@ from recall_retrievers.text.questions import (
     person,
     telling,
 )
-from recall_retrievers.text.words import language_of, split_words
+from recall_retrievers.text.words import language_of, printable, split_words
 
 # Round numbers, chosen by hand over fourteen sets. For the default model: cosines of others have
 # other scales.
@@ -37,6 +38,8 @@ _MISFIT = -0.05  # the turns of the person named are so much farther than those 
 _BEST = 3  # turns of a person
 _ALIKE = 0.7  # two spellings of a name
 _MOST_WORDS = 3  # that a sentence names
+_STOPS = (".", "!")  # of a remark
+_LONGEST_NAME = 40  # characters
 
 
 def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memories
@@ -104,15 +107,16 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
 
 
 def _bound(question: str, told: Sized, lacking: Sized) -> float:
-    """The number below which a question has no evidence; 0 = it always may have some.
+    """The number below which a question has no evidence.
 
     What was said bears on advice, or on a remark, though it has another topic.
     """
     if asks_for_advice(question) or len(told) > _LONG:
-        return 0.0
+        return -inf
     if asks_something(question):
         return _LITTLE
-    return _NOTHING if len(lacking) == len(told) > 1 else 0.0
+    key_words = not question.rstrip().endswith(_STOPS) and len(lacking) == len(told) > 1
+    return _NOTHING if key_words else -inf
 
 
 def _column(arm: Arm | None, measure: str, keys: Keys) -> Scores:
@@ -184,4 +188,5 @@ def _fit(
             break
     if not own or not others:
         return 0.0, ""
-    return fmean(own) - fmean(others), f"said by {nearest}, not by {named[0]}"
+    said = [printable(name)[:_LONGEST_NAME] for name in (nearest, named[0])]
+    return fmean(own) - fmean(others), "said by {}, not by {}".format(*said)

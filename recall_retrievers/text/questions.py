@@ -111,7 +111,7 @@ def asks_for_advice(text: str) -> bool:
 _ASKS_SOMETHING = re.compile(
     r"[?？]\s*$"
     r"|^\W*(?:what|where|which|who|whose|when|how|why|did|do|does|is|are|was|were|has|have)\b"
-    r".*[^.!\s]\s*$",
+    r".*(?:[?？]|[^.!\s]\s*$)",
     re.IGNORECASE | re.DOTALL,
 )
 _ADVICE = re.compile(
