@@ -27,6 +27,7 @@ from recall_retrievers.text.words import language_of, printable, split_words
 # Round numbers, chosen by hand over fourteen sets. For the default model: cosines of others have
 # other scales.
 _LITTLE = 0.48  # a question whose topic comes to less has none
+_LEAST, _SMALL, _ENOUGH = 0.2, 5, 45  # the same for up to 5 memories; it rises for 45 more
 _NOTHING = 0.3  # the same for a few key words, if no memory has any of them
 _LONG = 12  # telling words; a longer text is a remark
 _MUCH = 0.9  # from here on it is strong
@@ -54,9 +55,9 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
     """Whether memories are about a question: "strong", "some" or "none", with a sentence.
 
     The number is the best similarity of all, and the best product of similarity, likeness of words
-    and share of words in one memory. A share of the telling words that any memory has is added. A
-    name that no memory has takes off. If one author is named, the turns of that author are compared
-    with those of others.
+    and share of words in one memory. A share of the telling words that any memory has is added.
+    Where people speak, a name that no memory has takes off. If one author is named, the turns of
+    that author are compared with those of others.
 
     Args:
         question: The question.
@@ -82,7 +83,7 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
     told = telling(text, people)
     lacking = _lacking(told, keyword)
     english = language_of(split_words(text.lower())) == "english"
-    names = [word for word in lacking if english and _is_name(word, text, people)]
+    names = [word for word in lacking if english and people and _is_name(word, text, people)]
     share = 1 - len(lacking) / len(told) if told else 1.0
     best = cosines * near * (0.2 + cover)
     topic = float(cosines.max() + best.max() + _PRESENT * share - _MISSING_NAME * bool(names))
@@ -96,7 +97,7 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
             sign = "strong"
     elif not told:
         about.append("the question names no topic")
-    elif max(topic, number) < _bound(question, told, lacking):
+    elif max(topic, number) < min(_few(len(keys)), _bound(question, told, lacking)):
         sign = "none"
     elif number >= _MUCH and not names and fit >= _MISFIT:
         sign = "strong"
@@ -104,6 +105,11 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
         shown = [*names, *(word for word in lacking if word not in names)][:_MOST_WORDS]
         about.insert(0, "no memory has " + ", ".join(f'"{word}"' for word in shown))
     return Evidence(sign, "; ".join(about), number)
+
+
+def _few(found: int) -> float:
+    """The same bound by the number of memories: the best of a few is less near by chance."""
+    return _LEAST + (_LITTLE - _LEAST) * max(0, found - _SMALL) / _ENOUGH
 
 
 def _bound(question: str, told: Sized, lacking: Sized) -> float:

@@ -46,7 +46,7 @@ def evidence(store: Any, question: str, **options: Any) -> Evidence:
         ("dentist", "strong", ""),
         ("What did I do in Lisbon?", "none", 'no memory has "Lisbon"'),  # Ben has it
         ("What did I do in Lisbon last week?", "none", 'no memory has "Lisbon"'),
-        ("Where does Caroline live?", "none", 'no memory has "Caroline", "live"'),
+        ("How does Caroline sell zinc?", "none", 'no memory has "Caroline", "sell", "zinc"'),
         ("zxqv wqpt QQQQ", "none", 'no memory has "QQQQ", "zxqv", "wqpt"'),
         ("lisbon", "some", 'no memory has "lisbon"'),  # one word is little to go by
         ("Where did Ann's sister move?", "some", "said by Ben, not by Ann"),
@@ -97,7 +97,7 @@ def test_a_small_store_is_not_called_empty() -> None:
         store.add(["I bought a puppy."])
 
         assert evidence(store, "Which pets do I have?", scope=None).sign == "some"
-        assert evidence(store, "How is the puppy?", scope=None).sign != "none"
+        assert evidence(store, "What does Ann own?", scope=None).sign == "some"
         assert evidence(store, "Who sells zinc?", scope=None).sign == "none"
 
 
