@@ -94,19 +94,20 @@ PAUSE = timedelta(hours=1)  # a longer pause ends a session
 def session_ratios(
     facts: Facts, worth: Sequence[float], share: float, judged: Container[int] = ()
 ) -> list[float]:
-    """The factor of each memory for the other turns of its session; 1 = there are none.
+    """The factor of each memory for the best turn of its session; 1 = it is the best, or alone.
 
-    A turn gains a share of the worth of the best other turn. A candidate that a model has judged
+    A turn is lifted by a share of the way to the best one. So what else was said adds to a turn,
+    and a memory that stands alone loses nothing to a long talk. A candidate that a model has judged
     neither gains nor gives: the model has read the text itself.
     """
     ratios = [1.0] * len(facts)
     if not any(facts.turns_before):  # none answers another
         return ratios
     for session in _sessions(facts, judged):
-        best, second = sorted((worth[place] for place in session), reverse=True)[:2]
+        best = max(worth[place] for place in session)
         for place in session:
             if own := worth[place]:
-                ratios[place] = 1 + share * (second if own == best else best) / own
+                ratios[place] = 1 + share * (best - own) / own
     return ratios
 
 

@@ -129,7 +129,8 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
             BM25 score, "ranks" only how they rank (reciprocal rank fusion).
         semantic_weight: The share of meaning in that score, 0 to 1. The rest belongs to the words.
             If it is not set, it is 0.65 with an embedding that has vectors of tokens, as the
-            default has, and 0.6 with others. A question in another script has 0.4 if the model
+            default has, and 0.6 with others. It then grows up to 0.9 if no memory has much of the
+            question's words: a question may only ask, and name nothing. A question in another script has 0.4 if the model
             knows only English.
         token_weight: The share of single words in the share of meaning, 0 to 1: each word of the
             question is compared with the words of a memory, by their meaning in context (MaxSim).
@@ -277,6 +278,8 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         }
         settings = {name: getattr(self, name) for name in SearchSettings.model_fields}
         settings |= {k: by_model[k] for k in by_model.keys() - self.model_fields_set}
+        if share >= _KNOWN and "semantic_weight" not in self.model_fields_set:
+            settings["unmatched_weight"] = _UNMATCHED
         settings |= {name: getattr(call, name) for name in SearchMethod.model_fields}
         return _retrieve(**settings, require_time=call.time_mode == "require")
 
@@ -321,6 +324,8 @@ def _retrieve(**settings: Any) -> Retrieve:
 # single words are compared by meaning, too. Measured on nine English sets and three Chinese ones,
 # with all-MiniLM-L6-v2. In Chinese it still sees common characters, so it is not worthless.
 _KNOWN, _UNKNOWN, _WITH_WORDS = 0.6, 0.4, 0.65
+# The share where no memory has much of the question's words, if the model knows its script.
+_UNMATCHED = 0.9
 
 # Models for English alone say so in their name, or are known for it.
 _ENGLISH = re.compile(

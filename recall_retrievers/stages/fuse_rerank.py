@@ -53,7 +53,7 @@ class FuseRerank(RankStage):
     - If a question names an author, the memories of that author are preferred. Memories of an
       assistant count less: they repeat the words of every question, and say little about the user.
       They count nearly as much if the question asks what the assistant said.
-    - A turn counts more if another turn of its conversation also fits.
+    - A turn counts more if a better one was said in its session.
     - Where the best score is above 1, all are divided by it. So they lie between 0 and 1.
 
     A second run changes nothing.
@@ -67,8 +67,8 @@ class FuseRerank(RankStage):
         fuse_role_ratio_dict: The factor of each chat role, by author in lower case; others have 1.
         fuse_short_ratio: The factor of a turn of a person that has fewer than eight words, such as
             "Hey Kevin!"; 1 = none. Turns of the roles of a chat have none.
-        fuse_session_share: The share of the best other turn of a session that is added to the score
-            of a turn, 0 to 1. A pause of an hour ends a session.
+        fuse_session_share: How far a turn is lifted towards the best turn of its session, 0 to 1;
+            0 = not at all. A pause of an hour ends a session.
         fuse_time_ratio: The factor of a memory from a time that the question names; 1 = no
             preference.
         fuse_order: Whether a question for the latest or the first ("the latest three about the
@@ -107,7 +107,7 @@ class FuseRerank(RankStage):
         default_factory=lambda: {"assistant": 0.5, "ai": 0.5}
     )
     fuse_short_ratio: Ratio = Field(default=0.8, gt=0)
-    fuse_session_share: Share = 0.15
+    fuse_session_share: Share = 0.2
     fuse_time_ratio: Ratio = Field(default=2.0, gt=0)
     fuse_order: bool = True
     show_time: bool = False
@@ -294,7 +294,7 @@ class _Columns:
         typed = before * kind
         by_author = typed * author
         about_type = f"{'short ' * self.short[place]}{memory.memory_type}"
-        others = "the rest of its session" if session >= 1 else "a better one of its hour"
+        others = "a better one of its session" if session >= 1 else "a better one of its hour"
         in_session = by_author * session
         return (
             start(memory.score, before, _NAME),

@@ -80,10 +80,12 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
     searches again for more.
 
     Its settings are those of a `MemoryRetriever`, which documents them; with ``require_time`` it
-    searches only the time that the question names, if it names one.
+    searches only the time that the question names, if it names one. ``unmatched_weight`` takes the
+    place of ``semantic_weight`` if no memory has much of the question's words; see `fuse_arms`.
     """
 
     require_time: bool = False
+    unmatched_weight: Share | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Run the searches, and return the candidates without copies, best first."""
@@ -175,6 +177,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             [arm for search, arm in pairs if search.method == "keyword"],
             limit=limit,
             weight=self.semantic_weight,
+            unmatched_weight=self.unmatched_weight,
             token_weight=token_weight,
             similarity_floor=self.similarity_floor,
             by=self.fusion,
