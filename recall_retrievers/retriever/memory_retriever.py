@@ -41,6 +41,7 @@ from recall_retrievers.stages.search_gate import SearchGate
 from recall_retrievers.store import ScopedStore
 from recall_retrievers.store.memory_store import NarrowedStore, OpenStore, required_by
 from recall_retrievers.text.words import share_of_other_scripts
+from recall_retrievers.text.words import CJK
 from recall_retrievers.timeline.parse_time import end_of_day
 
 _log = logging.getLogger(__name__)
@@ -279,8 +280,8 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         }
         settings = {name: getattr(self, name) for name in SearchSettings.model_fields}
         settings |= {k: by_model[k] for k in by_model.keys() - self.model_fields_set}
-        if share >= _KNOWN and "semantic_weight" not in self.model_fields_set:
-            settings["unmatched_weight"] = _UNMATCHED
+        if "semantic_weight" not in self.model_fields_set and share >= _KNOWN:
+            settings["unmatched_weight"] = None if _NO_SPACES.search(text) else _UNMATCHED
         settings |= {name: getattr(call, name) for name in SearchMethod.model_fields}
         return _retrieve(**settings, require_time=call.time_mode == "require")
 
@@ -325,8 +326,10 @@ def _retrieve(**settings: Any) -> Retrieve:
 # single words are compared by meaning, too. Measured on nine English sets and three Chinese ones,
 # with all-MiniLM-L6-v2. In Chinese it still sees common characters, so it is not worthless.
 _KNOWN, _UNKNOWN, _WITH_WORDS = 0.6, 0.4, 0.65
-# The share where no memory has much of the question's words, if the model knows its script.
+# The share where no memory has much of the question's words. Of Chinese, pairs of characters are
+# compared, and a memory has few of them anyway.
 _UNMATCHED = 0.9
+_NO_SPACES = re.compile(f"[{CJK}]")
 
 # Models for English alone say so in their name, or are known for it.
 _ENGLISH = re.compile(
