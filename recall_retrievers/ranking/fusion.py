@@ -169,9 +169,7 @@ def _replies(facts: Facts) -> tuple[list[int], list[int]]:
     if not any(facts.turns_before):
         return [], []
     turns = {row_id: place for place, row_id in enumerate(facts.ids)}
-    pairs = [
-        (turns[turn], reply) for reply, turn in enumerate(facts.turns_before) if turn in turns
-    ]
+    pairs = [(turns[turn], reply) for reply, turn in enumerate(facts.turns_before) if turn in turns]
     return [turn for turn, _ in pairs], [reply for _, reply in pairs]
 
 

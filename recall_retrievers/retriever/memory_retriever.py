@@ -40,8 +40,7 @@ from recall_retrievers.stages.rewrite_memory import RewriteMemory
 from recall_retrievers.stages.search_gate import SearchGate
 from recall_retrievers.store import ScopedStore
 from recall_retrievers.store.memory_store import NarrowedStore, OpenStore, required_by
-from recall_retrievers.text.words import share_of_other_scripts
-from recall_retrievers.text.words import CJK
+from recall_retrievers.text.words import CJK, share_of_other_scripts
 from recall_retrievers.timeline.parse_time import end_of_day
 
 _log = logging.getLogger(__name__)
@@ -131,9 +130,9 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
             BM25 score, "ranks" only how they rank (reciprocal rank fusion).
         semantic_weight: The share of meaning in that score, 0 to 1. The rest belongs to the words.
             If it is not set, it is 0.65 with an embedding that has vectors of tokens, as the
-            default has, and 0.6 with others. It then grows up to 0.9 if no memory has much of the
-            question's words: a question may only ask, and name nothing. A question in another script has 0.4 if the model
-            knows only English.
+            default has, and 0.6 with others. It grows up to 0.9 if no memory has much of the
+            question's words: a question may only ask, and name nothing. A question in another
+            script has 0.4 if the model knows only English.
         token_weight: The share of single words in the share of meaning, 0 to 1: each word of the
             question is compared with the words of a memory, by their meaning in context (MaxSim).
             A question of more than eight telling words has less: a long one shares something with
