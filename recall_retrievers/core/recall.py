@@ -144,11 +144,6 @@ class Recall:
         """Why the results are held back, and what was nearest; empty where none are."""
         return self.evidence.why if self.evidence and self.evidence.nearest else ""
 
-    @property
-    def without_evidence(self) -> bool:
-        """Whether something was searched for, and no memory is about it."""
-        return self.evidence is not None and self.evidence.sign == "none"
-
     def silent(self, stage: str, nearest: Sequence[Candidate]) -> Recall:
         """A copy without memories, as none is about the question; it says what was nearest."""
         evidence = replace(self.evidence or Evidence("none"), nearest=next(iter(nearest), None))

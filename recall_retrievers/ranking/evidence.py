@@ -6,14 +6,14 @@ probability; `benchmarks.evidence` measures what it catches. In doubt it is "som
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sized
+from collections.abc import Collection, Iterable, Sized
 from difflib import SequenceMatcher
 from math import inf
 from statistics import fmean
 
 import numpy as np
 
-from recall_retrievers.core.pool import Arm, Facts, Keys, Scores
+from recall_retrievers.core.pool import Arm, Facts, Keys, Scores, WordsInScope
 from recall_retrievers.core.recall import Evidence, EvidenceSign
 from recall_retrievers.text.questions import (
     asks_about,
@@ -37,9 +37,9 @@ _PRESENT, _MISSING_NAME = 0.1, 0.2
 _FIT, _MOST_FIT = 4.0, 0.1
 _MISFIT = -0.05  # the turns of the person named are so much farther than those of others
 _BEST = 3  # turns of a person
+_TOKENS = "token_similarity"
 _ALIKE = 0.7  # two spellings of a name
 _MOST_WORDS = 3  # that a sentence names
-_STOPS = (".", "!")  # of a remark
 _LONGEST_NAME = 40  # characters
 
 
@@ -71,17 +71,17 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
     if not any(map(len, arms)):
         return Evidence("none")
     keys = np.unique(np.concatenate([arm.keys for arm in arms]))
-    cosines = _column(semantic, "similarity", keys)
-    near = np.fmax(*(_column(arm, "token_similarity", keys) for arm in (semantic, keyword)))
+    least = 0.0 if semantic is None else semantic.scores.min(initial=1)
+    cosines = _column(keys, semantic, missing=least)
+    near = np.fmax(*(_column(keys, arm, _TOKENS, missing=np.nan) for arm in (semantic, keyword)))
     measured = not np.isnan(near).all()
-    cosines = np.nan_to_num(
-        cosines, nan=0.0 if semantic is None else semantic.scores.min(initial=1)
-    )
     near = np.where(np.isnan(near), 0.0 if measured else cosines, near)
-    cover = _cover(keyword, keys)
+    words = None if keyword is None else keyword.words
+    words = words or WordsInScope(frozenset(), inf)
+    cover = np.minimum(1.0, _column(keys, keyword) / (_OWN * words.rarity or inf))
     people = {author for author in {*facts.authors} if person(author)}
     told = telling(text, people)
-    lacking = _lacking(told, keyword)
+    lacking = [word for word, stems in told.items() if stems <= words.lacking]
     english = language_of(split_words(text.lower())) == "english"
     names = [word for word in lacking if english and people and _is_name(word, text, people)]
     share = 1 - len(lacking) / len(told) if told else 1.0
@@ -121,35 +121,17 @@ def _bound(question: str, told: Sized, lacking: Sized) -> float:
         return -inf
     if asks_something(question):
         return _LITTLE
-    key_words = not question.rstrip().endswith(_STOPS) and len(lacking) == len(told) > 1
+    key_words = not question.rstrip().endswith((".", "!")) and len(lacking) == len(told) > 1
     return _NOTHING if key_words else -inf
 
 
-def _column(arm: Arm | None, measure: str, keys: Keys) -> Scores:
-    """A measurement of an arm by memory; not a number where it has none."""
-    column = np.full(len(keys), np.nan)
+def _column(keys: Keys, arm: Arm | None, measure: str = "", *, missing: float = 0.0) -> Scores:
+    """The scores of an arm, or a measurement, by memory."""
+    column = np.full(len(keys), missing)
     if arm is not None:
-        values = arm.measures.get(measure)
-        if values is None and measure == "similarity":
-            values = arm.scores
-        if values is not None:
-            column[np.searchsorted(keys, arm.keys)] = values
+        values = arm.measures.get(measure, np.nan) if measure else arm.scores
+        column[np.searchsorted(keys, arm.keys)] = values
     return column
-
-
-def _cover(keyword: Arm | None, keys: Keys) -> Scores:
-    """The share of the question's words, weighed by rarity, that each memory has; about."""
-    if keyword is None or keyword.words is None or not keyword.words.rarity:
-        return np.zeros(len(keys))
-    column = np.zeros(len(keys))
-    column[np.searchsorted(keys, keyword.keys)] = keyword.scores
-    return np.minimum(1.0, column / (_OWN * keyword.words.rarity))
-
-
-def _lacking(told: Mapping[str, frozenset[str]], keyword: Arm | None) -> list[str]:
-    """The telling words that no memory has, as they are written."""
-    known = keyword.words.lacking if keyword is not None and keyword.words else frozenset[str]()
-    return [word for word, stems in told.items() if stems <= known]
 
 
 def _is_name(word: str, text: str, people: Iterable[str]) -> bool:
@@ -157,12 +139,12 @@ def _is_name(word: str, text: str, people: Iterable[str]) -> bool:
     place = text.find(word)
     if not word[0].isupper() or not text[:place].strip(" \"'“‘"):
         return False
-    lower = word.lower()
-    parts = [part for name in people for part in name.lower().split()]
-    return not any(
-        lower[0] == part[0] and SequenceMatcher(None, lower, part).ratio() >= _ALIKE
-        for part in parts
+    alike = (
+        part[0] == word[0] and SequenceMatcher(None, word, part).ratio() >= _ALIKE
+        for name in people
+        for part in name.split()
     )
+    return not any(alike)
 
 
 def _fit(
@@ -175,12 +157,9 @@ def _fit(
     named = [name for name in people if asks_about(question, name)]
     if len(named) != 1:
         return 0.0, ""
-    if len(facts) == len(keys):
-        values = near[np.searchsorted(keys, facts.keys)]
-    else:  # of some only their time was searched for
-        known = np.isin(facts.keys, keys)
-        values = np.full(len(facts), -1.0)
-        values[known] = near[np.searchsorted(keys, facts.keys[known])]
+    known = np.isin(facts.keys, keys)  # of some only their time was searched for
+    values = np.full(len(facts), -1.0)
+    values[known] = near[np.searchsorted(keys, facts.keys[known])]
     own, others = list[float](), list[float]()
     nearest = ""
     for place in np.argsort(-values).tolist():

@@ -109,8 +109,9 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             _check_hits(answers)
             arms = arms_of(answers)
             pool = self._fused(searches, arms, limit, token_weight)
-            recall = replace(recall, evidence=self._evidence(query, searches, arms))
-            if self.only_with_evidence and recall.without_evidence and len(pool):
+            evidence = self._evidence(query, searches, arms)
+            recall = replace(recall, evidence=evidence)
+            if self.only_with_evidence and evidence.sign == "none" and len(pool):
                 [made] = yield [Work(pool.at([0]).made)]
                 return recall.silent(_NAME, made)
             near = self._near_enough(pool)

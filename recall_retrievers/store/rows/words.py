@@ -28,8 +28,7 @@ from recall_retrievers.text.bm25 import MOST_FREQUENT, frequency, rarity
 
 _SHIFT = 16  # bits for how often a word counts, in a posting, and for the segment in its key
 MOST = (1 << _SHIFT) - 1
-_FEW = 2_000  # rows whose own words are read, in place of all postings
-_COMMON = 20_000  # rows
+_FEW = 2_000  # rows whose own words are read, in place of all postings; or postings of a word
 _A_ROW = 150  # postings are counted in the time in which the words of one row are read
 _DIGITS = 4  # of a score: sums of floats depend on their order
 _MARGIN = 10.0**-_DIGITS
@@ -150,11 +149,11 @@ def lacking(
 ) -> frozenset[str]:
     """The words, with how many rows have each, that none of some rows has; None = all rows.
 
-    The postings of a very common word are not read: some of the rows will have it.
+    The postings of a common word are not read: it counts as one that some of the rows have.
     """
     missing = {word for word, count in counts.items() if not count}
     for word, count in counts.items() if rows is not None else ():
-        if 0 < count <= _COMMON and rows is not None:
+        if 0 < count <= _FEW and rows is not None:
             places, _ = _postings(connection, _term(word), None)
             if not rows.holds(places).any():
                 missing.add(word)
