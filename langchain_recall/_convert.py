@@ -16,6 +16,7 @@ from recall_retrievers.core.flat_metadata import (
     untraced,
 )
 from recall_retrievers.core.memory import SCORE_KEY
+from recall_retrievers.core.recall import Nothing
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.streamed import Done
 
@@ -54,7 +55,8 @@ def to_documents(recall: Recall) -> list[Document]:
     """The memories as documents; where a stage wrote a text, that text as a single one."""
     zone = recall.query.reference_time.tzinfo
     if not recall.text:
-        return [to_document(memory, zone) for memory in recall.memories]
+        found = [to_document(memory, zone) for memory in recall.memories]
+        return found or Nothing(recall.why_nothing)
     best = next((each.score for each in recall.memories if each.score is not None), None)
     score = {} if best is None else {SCORE_KEY: best}
     return [Document(page_content=recall.text, metadata={**flat_sources(recall), **score})]

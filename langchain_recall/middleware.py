@@ -17,6 +17,7 @@ from langchain_recall._convert import to_candidate
 from langchain_recall.retriever import RecallRetriever
 from recall_retrievers.agents.recall_tool import recalled_text
 from recall_retrievers.core.query import LONGEST_QUESTION
+from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.stages.search_gate import SearchGate
 
 
@@ -40,6 +41,8 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
         retriever: The retriever that searches.
         gate: Decides from the conversation whether memories are needed. If not, nothing is
             searched. None = every turn searches.
+        only_with_evidence: Whether nothing is put into the prompt if no memory is about the message
+            (``recall_evidence`` is "none"). False = the retriever's own setting decides.
 
     Examples:
         >>> from langchain.agents import create_agent
@@ -59,8 +62,16 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
 
     state_schema = RecallState
 
-    def __init__(self, retriever: RecallRetriever, *, gate: SearchGate | None = None) -> None:
+    def __init__(
+        self,
+        retriever: RecallRetriever,
+        *,
+        gate: SearchGate | None = None,
+        only_with_evidence: bool = True,
+    ) -> None:
         super().__init__()
+        held_back = CallOptions(only_with_evidence=True)
+        self._options = held_back if only_with_evidence else CallOptions()
         self._retriever = retriever
         self._gate = gate
 
@@ -68,12 +79,13 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
     def before_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
         """Search the memories for the last message of the user."""
         question = self._question(state["messages"])
-        return _recalled(self._retriever.invoke(question) if question else [])
+        return _recalled(self._retriever.invoke(question, **self._options) if question else [])
 
     async def abefore_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
         """The same, without blocking the event loop."""
         question = self._question(state["messages"])
-        return _recalled(await self._retriever.ainvoke(question) if question else [])
+        ask = self._retriever.ainvoke
+        return _recalled(await ask(question, **self._options) if question else [])
 
     def _question(self, messages: Sequence[BaseMessage]) -> str:
         """The last message of the user; empty if it is no text, or needs no memories."""

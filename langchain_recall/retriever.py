@@ -36,7 +36,7 @@ SKIPPED = "recall_skipped"
 
 # The names that a chain's config may set. Not session_id: LangChain's message histories use that
 # name for a conversation, and memories of other conversations would silently vanish.
-_CONFIGURABLE = ("timestamp", "timezone", "k")
+_CONFIGURABLE = ("timestamp", "timezone", "k", "only_with_evidence")
 _CONFIGURABLE_SCOPE = ("user_id", "agent_id", "workspace")
 
 
@@ -76,12 +76,13 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
         """The memories that answer a question, best first.
 
         The settings from ``k`` to ``deadline_s`` can be set for one call. Of these, timestamp,
-        timezone, k and the fields user_id, agent_id and workspace of the scope can also come
-        through ``config={"configurable": {...}}``.
+        timezone, k, only_with_evidence and the fields user_id, agent_id and workspace of the scope
+        can also come through ``config={"configurable": {...}}``.
 
         Callbacks and ``astream_events`` see each stage as a run of its own. Its model calls are
         inside, and its output has their cost under ``usage``. If the ``gate`` skips the search,
-        callbacks get the custom event "recall_skipped".
+        or ``only_with_evidence`` holds the results back, callbacks get the custom event
+        "recall_skipped".
 
         Examples:
             >>> from langchain_recall import RecallRetriever, RecallStore
@@ -204,7 +205,8 @@ def explain(documents: Sequence[Document]) -> Explanation:
         A table, when it is printed or stands last in a notebook's cell. ``to_svg()`` draws the
         times of the memories.
     """
-    return explain_memories([to_candidate(document) for document in all_of(documents, Document)])
+    found = [to_candidate(document) for document in all_of(documents, Document)]
+    return explain_memories(found, why=getattr(documents, "why", ""))
 
 
 def _call_settings(config: RunnableConfig | None, options: CallOptions) -> CallOptions:

@@ -18,6 +18,7 @@ def create_recall_tool(
     *,
     name: str = recall_tool.NAME,
     description: str = recall_tool.DESCRIPTION,
+    only_with_evidence: bool = False,
 ) -> BaseTool:
     """A tool with which an agent searches the memories.
 
@@ -34,6 +35,8 @@ def create_recall_tool(
         retriever: The retriever that searches.
         name: The name of the tool for the model.
         description: Says to the model when to use the tool.
+        only_with_evidence: Whether nothing is returned if no memory is about the question; the text
+            says what was nearest. The retriever's own setting holds too.
 
     Examples:
         >>> from langchain_recall import RecallRetriever, RecallStore, create_recall_tool
@@ -53,7 +56,9 @@ def create_recall_tool(
     def search(config: RunnableConfig, **arguments: str | None) -> tuple[str, list[Document]]:
         call = RecallToolInput.model_validate(arguments)
         try:
-            return _answer(call, retriever.invoke(call.query, config, **call.options()))
+            return _answer(
+                call, retriever.invoke(call.query, config, **call.options(only_with_evidence))
+            )
         except QueryError as error:
             raise ToolException(str(error)) from error
 
@@ -62,7 +67,10 @@ def create_recall_tool(
     ) -> tuple[str, list[Document]]:
         call = RecallToolInput.model_validate(arguments)
         try:
-            return _answer(call, await retriever.ainvoke(call.query, config, **call.options()))
+            return _answer(
+                call,
+                await retriever.ainvoke(call.query, config, **call.options(only_with_evidence)),
+            )
         except QueryError as error:
             raise ToolException(str(error)) from error
 
@@ -79,4 +87,6 @@ def create_recall_tool(
 
 
 def _answer(call: RecallToolInput, found: list[Document]) -> tuple[str, list[Document]]:
-    return call.answer([to_candidate(document) for document in found]), found
+    return call.answer(
+        [to_candidate(document) for document in found], getattr(found, "why", "")
+    ), found

@@ -17,6 +17,7 @@ from recall_retrievers.core.flat_metadata import (
     untraced,
 )
 from recall_retrievers.core.memory import TRACE_PREFIX
+from recall_retrievers.core.recall import Nothing
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.streamed import Done
 from recall_retrievers.store.chroma.fields import NODE_SOURCE
@@ -70,7 +71,8 @@ def to_nodes(recall: Recall) -> list[NodeWithScore]:
     """The memories as nodes; where a stage wrote a text, that text as a single one."""
     zone = recall.query.reference_time.tzinfo
     if not recall.text:
-        return [to_node(memory, zone) for memory in recall.memories]
+        found = [to_node(memory, zone) for memory in recall.memories]
+        return found or Nothing(recall.why_nothing)
     best = next((each.score for each in recall.memories if each.score is not None), None)
     return [_unseen(TextNode(text=recall.text, metadata=flat_sources(recall)), best)]
 

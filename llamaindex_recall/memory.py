@@ -52,6 +52,8 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
             It narrows the retriever's scope. If it raises, or names nobody (None, ``{}``, an empty
             id), nothing is recalled or stored, and that is logged. None = the retriever's scope
             holds for every session.
+        only_with_evidence: Recall nothing if no memory is about the message (``recall_evidence`` is
+            "none"). False = the retriever's own setting decides.
         by_session: Recall only memories of the same session. Without a session id nothing is
             recalled.
         expires_in: How long a message is recalled, from its time on, such as
@@ -80,6 +82,7 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     priority: int = Field(default=1, ge=0, le=1_000)
     retriever: RecallRetriever = Field(repr=False)
     scope_of: ScopeOf | None = None
+    only_with_evidence: bool = True
     by_session: bool = False
     expires_in: timedelta | None = Field(default=None, gt=timedelta(0), le=timedelta(days=36_500))
     _answers: dict[tuple[str, str, str], list[Candidate]] = PrivateAttr(default_factory=dict)
@@ -120,6 +123,8 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     def _call(self, session: str, options: dict[str, Any]) -> CallOptions:
         names = CallOptions.__annotations__
         call: CallOptions = {k: v for k, v in options.items() if k in names}  # type: ignore[assignment]  # the keys were looked up
+        if self.only_with_evidence:
+            call = {"only_with_evidence": True, **call}
         call = combine_options({"scope": session_scope(session, self.scope_of)}, call)
         return (
             combine_options(call, {"scope": {"session_id": session}}) if self.by_session else call

@@ -105,7 +105,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         `RecallQueryBundle`.
 
         Each stage is a span of its own, with the spans of its model calls inside. Their cost is the
-        event `StageUsage`. If the ``gate`` skips the search, there is an event `SearchSkipped`.
+        event `StageUsage`. If the ``gate`` skips the search, or ``only_with_evidence`` holds the
+        results back, there is an event `SearchSkipped`.
 
         Examples:
             >>> from llamaindex_recall import RecallRetriever, RecallStore
@@ -175,6 +176,18 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return completed(self._answered(query_bundle, asynchronous=False))
 
+    def _handle_recursive_retrieval(
+        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        # An empty list says why it is empty, and LlamaIndex would make another one.
+        return super()._handle_recursive_retrieval(query_bundle, nodes) if nodes else nodes
+
+    async def _ahandle_recursive_retrieval(
+        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        asked = super()._ahandle_recursive_retrieval
+        return await asked(query_bundle, nodes) if nodes else nodes
+
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await self._answered(query_bundle, asynchronous=True)
@@ -200,7 +213,8 @@ def explain(nodes: Sequence[NodeWithScore] | RESPONSE_TYPE) -> Explanation:
         times of the memories.
     """
     found = cast("Sequence[NodeWithScore]", getattr(nodes, "source_nodes", nodes))
-    return explain_memories([to_candidate(node) for node in all_of(found, NodeWithScore)])
+    memories = [to_candidate(node) for node in all_of(found, NodeWithScore)]
+    return explain_memories(memories, why=getattr(found, "why", ""))
 
 
 def options_of(question: QueryType | None) -> CallOptions:

@@ -50,6 +50,7 @@ def create_recall_tool(
     *,
     name: str = recall_tool.NAME,
     description: str = recall_tool.DESCRIPTION,
+    only_with_evidence: bool = False,
 ) -> RecallTool:
     """A tool with which an agent searches the memories.
 
@@ -66,6 +67,8 @@ def create_recall_tool(
         retriever: The retriever that searches.
         name: The name of the tool for the model.
         description: Says to the model when to use the tool.
+        only_with_evidence: Whether nothing is returned if no memory is about the question; the text
+            says what was nearest. The retriever's own setting holds too.
 
     Examples:
         >>> from llamaindex_recall import RecallRetriever, RecallStore, create_recall_tool
@@ -87,7 +90,7 @@ def create_recall_tool(
             raise RuntimeError("inside a workflow the recall tool must be awaited: use acall")
         try:
             call = RecallToolInput.model_validate(arguments)
-            return _answer(call, retriever.retrieve(call.query, **call.options()))
+            return _answer(call, retriever.retrieve(call.query, **call.options(only_with_evidence)))
         except (QueryError, ValidationError) as error:
             return RecallAnswer(what_is_wrong(error), [])
 
@@ -96,7 +99,9 @@ def create_recall_tool(
         try:
             call = RecallToolInput.model_validate(arguments)
             bundle = RecallQueryBundle(call.query, options=options)
-            return _answer(call, await retriever.aretrieve(bundle, **call.options()))
+            return _answer(
+                call, await retriever.aretrieve(bundle, **call.options(only_with_evidence))
+            )
         except (QueryError, ValidationError) as error:
             return RecallAnswer(what_is_wrong(error), [])
 
@@ -108,4 +113,6 @@ def create_recall_tool(
 
 
 def _answer(call: RecallToolInput, found: list[NodeWithScore]) -> RecallAnswer:
-    return RecallAnswer(call.answer([to_candidate(node) for node in found]), found)
+    return RecallAnswer(
+        call.answer([to_candidate(node) for node in found], getattr(found, "why", "")), found
+    )

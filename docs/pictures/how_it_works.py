@@ -148,13 +148,14 @@ def _ways(memories: Sequence[Candidate]) -> Iterator[str]:
 
 
 def _way(way: Sequence[Row], y: int, scale: float) -> Iterator[str]:
-    for step in way:
+    drawn = [step for step in way if not step.label.startswith("/")]  # it would hide the others
+    for step in drawn:
         left, right = (_BARS + scale * value for value in sorted((step.before, step.after)))
         yield (
             f'<rect x="{left:.1f}" y="{y - 12}" width="{right - left:.1f}" height="14" '
             f'fill="{step.colour}"/>'
         )
-    end = _BARS + scale * highest([way])
+    end = _BARS + scale * highest([drawn])
     yield _text(end + 10, y, f"{way[-1].after:.2f}", "strong")
     words = ", ".join(step.label.split(" (")[0] for step in way)
     yield _text(_BARS, y + 20, escape(words), "small")

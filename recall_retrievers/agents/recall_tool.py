@@ -30,6 +30,7 @@ DESCRIPTION = (
 WHEN = 'Only memories of this time, in words: "last Tuesday", "in March".'
 SINCE = "Only memories from this day on: 2024-03-01."
 UNTIL = "Only memories up to this day, included: 2024-03-31."
+ONLY_WITH_EVIDENCE = "Nothing is returned if no memory is about the question."
 AS_OF = "What was known and still true on this day: 2024-03-31."
 
 _HEADING = f"Memories of earlier conversations that may help now, the best first. {QUOTED_MATERIAL}"
@@ -54,9 +55,11 @@ class RecallToolInput(BaseModel):
     until: str | None = Field(default=None, description=UNTIL)
     as_of: str | None = Field(default=None, description=AS_OF)
 
-    def options(self) -> CallOptions:
-        """The settings of the call; empty if no time is named."""
+    def options(self, only_with_evidence: bool = False) -> CallOptions:
+        """The settings of the call; empty if no time is named, and nothing is held back."""
         options = CallOptions(as_of=_moment("as_of", self.as_of)) if self.as_of else CallOptions()
+        if only_with_evidence:
+            options["only_with_evidence"] = True
         if self.since or self.until:
             between = _moment("since", self.since), _moment("until", self.until, days=1)
             return {**options, "time_range": between, "time_mode": "require"}
@@ -64,8 +67,8 @@ class RecallToolInput(BaseModel):
             return {**options, "time_range": self.when, "time_mode": "require"}
         return options
 
-    def answer(self, memories: Sequence[Candidate]) -> str:
-        """The memories in their fences, or the time that has none.
+    def answer(self, memories: Sequence[Candidate], why: str = "") -> str:
+        """The memories in their fences, or the time that has none and why there are none.
 
         Examples:
             >>> tea = Candidate(content="Tea at four.", author="Ann", metadata={"topic": "drinks"})
@@ -78,7 +81,7 @@ class RecallToolInput(BaseModel):
             >>> RecallToolInput(query="tea?", since="2024-03-01").answer([])
             'No memories found since 2024-03-01.'
         """
-        return shown_memories(memories) or nothing_found(self.when, self.since, self.until)
+        return shown_memories(memories) or nothing_found(self.when, self.since, self.until, why)
 
 
 def what_is_wrong(error: Exception) -> str:
@@ -89,14 +92,17 @@ def what_is_wrong(error: Exception) -> str:
     return str(settings_error(RecallToolInput, error, arguments))
 
 
-def nothing_found(when: str | None, since: str | None, until: str | None) -> str:
-    """What a model reads where no memory answers, with the time that it asked for."""
+def nothing_found(
+    when: str | None = None, since: str | None = None, until: str | None = None, why: str = ""
+) -> str:
+    """What a model reads where no memory answers, with the time that it asked for, and why."""
     named = f' for "{when}"' if when else ""
     if since and until:
         named = f" between {since} and {until}"
     elif since or until:
         named = f" since {since}" if since else f" up to {until}"
-    return f"{NOTHING_FOUND.removesuffix('.')}{named}."
+    reason = f" {harmless(why[:1].upper() + why[1:])}." if why else ""
+    return f"{NOTHING_FOUND.removesuffix('.')}{named}.{reason}"
 
 
 def shown_memories(memories: Sequence[Candidate], *, with_ids: bool = False) -> str:

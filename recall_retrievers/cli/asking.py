@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal, get_args, get_origin
 
+from recall_retrievers.agents.recall_tool import nothing_found
 from recall_retrievers.cli.collection import add_collection, add_scope, opened, scope_of
 from recall_retrievers.cli.output import (
     print_json,
@@ -28,7 +29,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Timed
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.explain.explanation import explain as explain_memories
-from recall_retrievers.explain.rows import remarks, rows
+from recall_retrievers.explain.rows import below, remarks, rows
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.stages.extract_time import ExtractTime, without_time_words
 from recall_retrievers.stages.plain_texts import NOTHING_FOUND
@@ -47,6 +48,7 @@ _SETTINGS = {
     "time_range": 'look in this time, whatever the question names: "last week", "in March"',
     "filter": 'conditions on metadata: \'{"topic": "health"}\'',
     "threshold_score": "similarity below which nothing is a candidate, 0 to 1",
+    "only_with_evidence": "return nothing if no memory is about the question: true or false",
     "duplicate_threshold": "share of words from which two memories count as one",
     "mmr_lambda": "below 1, memories that repeat better ones lose score",
     "fetch_k": "the size of the candidate pool",
@@ -106,8 +108,10 @@ def _show_found(question: str, recall: Recall) -> None:
     print_time(recall.query.time_ranges)
     if recall.memories:
         show(explain_memories(recall.memories).table(ids=True))
+        for line in below(recall.memories)[-1:]:
+            say(line, style="dim")
     else:
-        say(NOTHING_FOUND)
+        say(nothing_found(why=recall.why_nothing))
 
 
 def add_moment(parser: argparse.ArgumentParser) -> None:

@@ -89,6 +89,7 @@ def recall_json(question: str, recall: Recall) -> dict[str, object]:
         "question": question,
         "asked_at": asked_at.isoformat(),
         "time": [range_json(each) for each in recall.query.time_ranges],
+        **{f"recall_{name}": note for name, note in recall.notes().items() if "evidence" in name},
         "memories": [
             {"id": m.id, "content": m.content, "score": m.score, **to_flat(m, asked_at.tzinfo)}
             for m in recall.memories

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from math import isnan
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,13 @@ class Made(Sequence[T]):
         return tuple(self)[place]
 
 
+class WordsInScope(NamedTuple):
+    """How the memories in a scope use the words of a search."""
+
+    lacking: frozenset[str]  # the words that none of them has
+    rarity: float  # of all words together, as BM25 weighs them
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Arm(Made[Hit]):
     """The hits of a search, best first, as columns; a hit is made where somebody looks at it.
@@ -63,6 +70,7 @@ class Arm(Made[Hit]):
     measures: Mapping[str, Scores] = field(default_factory=dict)
     looked_through: int | None = None
     notes: tuple[str, ...] = ()
+    words: WordsInScope | None = None  # None = not asked for, or not known
 
     def __len__(self) -> int:
         return len(self.keys)

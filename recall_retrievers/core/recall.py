@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import is_
+from typing import Literal, TypeVar
 
 from recall_retrievers.core.candidate import Candidate, Step, candidates, identity
 from recall_retrievers.core.citation import Citation
@@ -12,8 +13,12 @@ from recall_retrievers.core.errors import described
 from recall_retrievers.core.pool import Pool
 from recall_retrievers.core.query import Query
 
+T = TypeVar("T")
+
 JOINED = "source"
 """The note that names the origin of a candidate that is not from the collection."""
+
+EvidenceSign = Literal["strong", "some", "none"]
 
 OUTCOME = "outcome"
 """The stage name of the last step of a result. That step is about the whole question."""
@@ -32,6 +37,32 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sign of whether memories are about a question; it is no probability.
+
+    Attributes:
+        sign: "strong", "some" or "none". "some" is also the sign where too little is known.
+        about: What speaks against it, or is not known, such as ``no memory has "Lisbon"``.
+        number: What the sign is made of; higher is more. It compares questions, and is no share.
+        nearest: The memory that comes nearest, where it is not returned.
+    """
+
+    sign: EvidenceSign
+    about: str = ""
+    number: float = 0.0
+    nearest: Candidate | None = None
+
+    @property
+    def why(self) -> str:
+        """Why nothing is returned, and what was nearest, in words; without a memory's text."""
+        parts = ["no memory is about the question", self.about]
+        if self.nearest is not None:
+            day = f", {self.nearest.day}" if self.nearest.day else ""
+            parts.append(f"the nearest was {self.nearest.id!r}{day}")
+        return "; ".join(filter(None, parts))
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
     """The state of a question: the input and the output of every stage.
 
@@ -45,6 +76,7 @@ class Recall:
         usage: The cost of the model calls, by stage.
         skipped: The stage that decided against a search, with its reason; empty if none did.
         dropped: The candidates that stages left out, with the reason.
+        evidence: Whether memories are about the question; None = nothing was searched for.
     """
 
     query: Query
@@ -55,6 +87,7 @@ class Recall:
     usage: tuple[str, ...] = ()
     skipped: str = ""
     dropped: tuple[Dropped, ...] = ()
+    evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
         of_a_pool = isinstance(self.memories, Pool)
@@ -75,9 +108,12 @@ class Recall:
         return replace(self, memories=tuple(memories), dropped=(*self.dropped, *dropped))
 
     def notes(self) -> dict[str, float | str]:
-        """The notes for the trace of every result: degraded stages, and the cost of the models."""
-        notes = {"degraded": self.fallbacks, "usage": self.usage}
-        return {name: "; ".join(lines) for name, lines in notes.items() if lines}
+        """The notes for the trace of every result: evidence, degraded stages, cost of models."""
+        lines = {"degraded": self.fallbacks, "usage": self.usage}
+        notes = {name: "; ".join(each) for name, each in lines.items()}
+        if self.evidence is not None:
+            notes |= {"evidence": self.evidence.sign, "evidence_about": self.evidence.about}
+        return {name: note for name, note in notes.items() if note}
 
     def at_most(self, k: int | None) -> Recall:
         """A copy with no more than k memories. Candidates from elsewhere do not count, and stay."""
@@ -103,9 +139,27 @@ class Recall:
             counts[dropped.reason] = counts.get(dropped.reason, 0) + len(dropped.ids)
         return ", ".join(f"{count} {reason}" for reason, count in counts.items())
 
+    @property
+    def why_nothing(self) -> str:
+        """Why the results are held back, and what was nearest; empty where none are."""
+        return self.evidence.why if self.evidence and self.evidence.nearest else ""
+
+    def silent(self, stage: str, nearest: Sequence[Candidate]) -> Recall:
+        """A copy without memories, as none is about the question; it says what was nearest."""
+        evidence = replace(self.evidence or Evidence("none"), nearest=next(iter(nearest), None))
+        return replace(self, evidence=evidence).skip(stage, evidence.why)
+
     def skip(self, stage: str, why: str) -> Recall:
         """A copy without memories, after which no stage runs, with the stage that decided so."""
         return replace(self, memories=(), skipped=f"{stage}: {why}")
+
+
+class Nothing(list[T]):
+    """An empty list of results that says why it is empty, and what was nearest."""
+
+    def __init__(self, why: str = "") -> None:
+        super().__init__()
+        self.why = why
 
 
 def left_out(

@@ -105,6 +105,7 @@ class Search(Request):
         include_superseded: Whether superseded memories are found.
         by_tokens: Whether to measure how near each memory comes to every word of the text, if the
             store has the vectors of its tokens: as ``token_similarity``, 0 to 1.
+        with_lacking: Whether a search by words also tells which of them no memory in the scope has.
         in_columns: Whether the hits may come as an `Arm`, where each is made when it is looked at.
 
     Raises:
@@ -122,6 +123,7 @@ class Search(Request):
     as_it_stood: bool = False
     include_superseded: bool = False
     by_tokens: bool = False
+    with_lacking: bool = field(default=False, compare=False)
     in_columns: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.explain import timeline
 from recall_retrievers.explain.html import as_html
-from recall_retrievers.explain.rows import EMPTY, left_out, remarks, rows, understood
+from recall_retrievers.explain.rows import below, nothing, remarks, rows, understood
 from recall_retrievers.text.words import printable
 
 T = TypeVar("T")
@@ -33,9 +33,11 @@ class Explanation:
 
     Attributes:
         memories: The memories, best first.
+        why: Why there are none, in words, where that is known.
     """
 
     memories: tuple[Candidate, ...]
+    why: str = ""
 
     def table(self, *, ids: bool = False) -> Table:
         """The table, for a `rich` console.
@@ -61,9 +63,9 @@ class Explanation:
 
     def __rich__(self) -> Group | str:
         if not self.memories:
-            return EMPTY
-        above, below = Text(self.understood()), Text(printable(left_out(self.memories)))
-        return Group(*([above] if above else []), self.table(), *([below] if below else []))
+            return printable(nothing(self.why))
+        above, under = Text(self.understood()), Text(printable("\n".join(below(self.memories))))
+        return Group(*([above] if above else []), self.table(), *([under] if under else []))
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -78,7 +80,7 @@ class Explanation:
 
     def to_html(self) -> str:
         """The picture of the times and the table, as one piece of HTML without a script."""
-        return as_html(self.memories)
+        return as_html(self.memories, self.why)
 
     def to_svg(self) -> str:
         """A picture of the times: when each memory was recorded, and of when it tells.
@@ -108,15 +110,15 @@ def all_of(results: Sequence[T], kind: type[T]) -> Sequence[T]:
     return results
 
 
-def explain(memories: Sequence[Candidate | Memory]) -> Explanation:
-    """Explain the score of each memory.
+def explain(memories: Sequence[Candidate | Memory], why: str = "") -> Explanation:
+    """Explain the score of each memory, or why there is none.
 
     Examples:
         >>> memory = Candidate(content="Tea at four.").scored(0.8, by="my_function")
         >>> "0.800 by my_function" in str(explain([memory]))
         True
     """
-    return Explanation(candidates(memories))
+    return Explanation(candidates(memories), why)
 
 
 def _memory_cell(memory: Candidate, with_id: bool) -> Text:

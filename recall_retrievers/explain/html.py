@@ -15,10 +15,10 @@ from html import escape
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.explain import timeline
 from recall_retrievers.explain.rows import (
-    EMPTY,
     Row,
+    below,
     highest,
-    left_out,
+    nothing,
     remarks,
     rows,
     understood,
@@ -44,10 +44,10 @@ _SMALL = "display:block;opacity:0.75;font-size:0.86em"
 _TEXT = "white-space:pre-wrap;word-wrap:break-word"
 
 
-def as_html(memories: Sequence[Candidate]) -> str:
+def as_html(memories: Sequence[Candidate], why: str = "") -> str:
     """The memories with the way to their scores, as one piece of HTML."""
     if not memories:
-        return f'<div style="{_PAGE}"><p>{EMPTY}</p></div>'
+        return f'<div style="{_PAGE}"><p>{escape(nothing(why))}</p></div>'
     ways = [rows(memory) for memory in memories]
     most = highest(ways)
     head = "".join(f'<th style="{_CELL};border-top:none;font-weight:600">{x}</th>' for x in _WIDTHS)
@@ -59,11 +59,11 @@ def as_html(memories: Sequence[Candidate]) -> str:
         line = "".join(f'<td style="{_CELL}{style}">{cell}</td>' for cell, style in pairs)
         lines += f'<tr style="background:none">{line}</tr>'
     above = "".join(f"<p>{escape(line)}</p>" for line in understood(memories))
-    below = f"<p>{escape(left_out(memories))}</p>" if left_out(memories) else ""
+    under = "".join(f"<p>{escape(line)}</p>" for line in below(memories))
     return (
         f'<div style="{_PAGE}">{above}{_picture(memories)}'
         f'<table style="{_TABLE}"><thead><tr style="background:none">{head}</tr></thead>'
-        f"<tbody>{lines}</tbody></table>{below}</div>"
+        f"<tbody>{lines}</tbody></table>{under}</div>"
     )
 
 

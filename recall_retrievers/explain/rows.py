@@ -13,6 +13,12 @@ from recall_retrievers.timeline.wording import in_words
 
 EMPTY = "No memories to explain."
 
+
+def nothing(why: str = "") -> str:
+    """What is said where there are no memories, and why there are none."""
+    return f"{EMPTY} {why[:1].upper()}{why[1:]}." if why else EMPTY
+
+
 # Colour-blind readers can tell these apart: the palette of Okabe and Ito (2008). Black and yellow
 # are left out: black cannot be seen on a dark page, and yellow not on a light one.
 COLOURS = {
@@ -112,11 +118,15 @@ def understood(memories: Sequence[Candidate]) -> list[str]:
     return ["No time was understood, though the question has words of time."] if failed else []
 
 
-def left_out(memories: Sequence[Candidate]) -> str:
-    """How many candidates the stages left out, and why; empty if there are none."""
-    steps = memories[0].steps if memories else ()
-    counts = ", ".join(step.about for step in steps if step.stage == OUTCOME and step.about)
-    return f"Left out: {counts}" if counts else ""
+def below(memories: Sequence[Candidate]) -> list[str]:
+    """The lines below a table of memories: what the stages left out, and the evidence."""
+    if not memories:
+        return []
+    steps = [step for step in memories[0].steps if step.stage == OUTCOME]
+    counts = ", ".join(step.about for step in steps if step.about)
+    lines = [f"Left out: {counts}"] if counts else []
+    sign, about = memories[0].noted("evidence"), memories[0].noted("evidence_about")
+    return [*lines, f"Evidence: {sign}{f'; {about}' if about else ''}"] if sign else lines
 
 
 def _changes(step: Step) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from recall_retrievers.core.candidate import Candidate, Note, Step
 from recall_retrievers.core.pool import Arm, Facts, Keys, Pool, Scores, keys_of
+from recall_retrievers.text.bm25 import MOST_FREQUENT
 
 Fusion = Literal["scores", "ranks"]
 
@@ -27,7 +28,10 @@ _ABOUT = {
     "by_words": "by words",
 }
 _RANK_OFFSET = 60  # of reciprocal rank fusion (Cormack et al. 2009): how slowly ranks lose weight
-_REPLY = 0.2  # the share of a reply's similarity that counts for the turn before it
+_REPLY = 0.4  # of the way to its reply, if that is more similar, a turn is lifted
+# Of the score of a memory that has all words of a question: from the first to the second, what the
+# best memory has decides the share of meaning; the same for the share of single words in it.
+_TELLING, _NAMING = (0.15, 0.25), (0.05, 0.1)
 _ENOUGH = 0.9  # of the candidates must have token vectors: a few are no scale for the others
 
 
@@ -37,6 +41,7 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     *,
     limit: int,
     weight: float = 0.6,
+    unmatched_weight: float | None = None,
     token_weight: float = 0.0,
     similarity_floor: float = 0.0,
     by: Fusion = "scores",
@@ -45,14 +50,19 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
 
     - The score is ``weight`` x similarity / best similarity, plus (1 - ``weight``) x BM25 score /
       best BM25 score. If one kind of arm is empty, the other counts alone.
+    - The share of meaning grows up to ``unmatched_weight`` if no memory has much of the question's
+      words: "Can you recommend a good film?" only asks, and names nothing. It grows as the best
+      BM25 score falls from .25 to .15 of what a memory with all of the words could get. From .1 to
+      .05 the share of ``token_weight`` falls to half: then the single words tell little, too. None
+      = neither changes.
     - ``similarity_floor`` is taken off each similarity first, unless no similarity is above it.
     - Where the store has measured how near the memories come to every word of the question, that
       takes ``token_weight`` of the share of meaning, divided by the best, too. Less than nine of
       ten candidates with that measure are no scale for the others, and it counts for none.
     - A memory that one kind of arm does not have counts there like the last hit of its widest arm.
       It counts 0 if that arm has fewer hits than ``limit``: then it has shown all memories.
-    - A turn of a conversation gets a fifth of its reply's share if the reply is in the pool: the
-      answer shows the topic of the turn before it.
+    - A turn of a conversation is lifted towards its reply, by two fifths of the difference, if the
+      reply is in the pool and more similar: the answer shows the topic of the turn before it.
     - The result has the best ``limit`` candidates of the widest arms, and the best ``limit`` of
       every narrower pair of arms.
 
@@ -63,7 +73,12 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     # Scores on an unknown scale are a nearness, not a similarity.
     name = "similarity" if "similarity" in measures else "nearness"
     similar, worded = measures.get(name), measures.get("keyword")
-    share = weight if similar is not None and worded is not None else float(similar is not None)
+    share = float(similar is not None)
+    if similar is not None and worded is not None:
+        share = weight
+        if unmatched_weight is not None and (matched := _matched(keyword[0])) is not None:
+            share = unmatched_weight + (weight - unmatched_weight) * _ramp(matched, *_TELLING)
+            token_weight *= 0.5 + 0.5 * _ramp(matched, *_NAMING)
     tokens = None
     if by == "scores":
         # A nearness has another scale, so its floor is not known.
@@ -81,7 +96,7 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
         whole = np.where(known, 1 - token_weight, 1.0)
         single = token_weight * _of_the_best(np.where(known, tokens, 0.0))
         summands = {"by_meaning": whole * meaning, "by_tokens": single}
-    replies = _replies(facts, [*semantic, *keyword])
+    replies = _replies(facts)
     weighed = {name: share * _with_replies(each, replies) for name, each in summands.items()}
     weighed["by_words"] = (1 - share) * wording
     several = max(len(semantic), len(keyword)) > 1
@@ -138,22 +153,31 @@ def _measured(semantic: Sequence[Arm], keyword: Sequence[Arm]) -> tuple[Facts, d
     return facts, {name: column for name, column in columns.items() if not np.isnan(column).all()}
 
 
-def _replies(facts: Facts, arms: Sequence[Arm]) -> list[tuple[int, int]]:
-    """The places of turns whose reply is in the pool, and the place of the last reply."""
+def _matched(widest: Arm) -> float | None:
+    """How much of the question's words the best memory has, 0 to 1; None = not known."""
+    if widest.words is None or not len(widest):
+        return None
+    return float(widest.scores.max()) / (MOST_FREQUENT * widest.words.rarity)
+
+
+def _ramp(value: float, start: float, end: float) -> float:
+    return min(1.0, max(0.0, (value - start) / (end - start)))
+
+
+def _replies(facts: Facts) -> tuple[list[int], list[int]]:
+    """The places of turns whose replies are among the memories, and those of the replies."""
     if not any(facts.turns_before):
-        return []
-    places = {key: place for place, key in enumerate(facts.keys.tolist())}
-    found = dict.fromkeys(key for arm in arms for key in arm.keys.tolist() if key in places)
-    answers = {facts.turns_before[place]: place for place in map(places.__getitem__, found)}
+        return [], []
     turns = {row_id: place for place, row_id in enumerate(facts.ids)}
-    return [(turns[turn], reply) for turn, reply in answers.items() if turn in turns]
+    pairs = [(turns[turn], reply) for reply, turn in enumerate(facts.turns_before) if turn in turns]
+    return [turn for turn, _ in pairs], [reply for _, reply in pairs]
 
 
-def _with_replies(scores: Scores, replies: Sequence[tuple[int, int]]) -> Scores:
-    """The scores, and with that of a turn a share of that of its reply."""
+def _with_replies(scores: Scores, replies: tuple[list[int], list[int]]) -> Scores:
+    """The scores; that of a turn is lifted towards the best of its replies, if one is higher."""
+    turns, answers = replies
     raised = scores.copy()
-    for turn, reply in replies:
-        raised[turn] += _REPLY * scores[reply]
+    np.maximum.at(raised, turns, (1 - _REPLY) * scores[turns] + _REPLY * scores[answers])
     return raised
 
 

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Facts
 
+_OF_THE_BEST = "so that the best has 1"
+
 
 def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
     """For each candidate, the first step of a stage if no other stage has scored it since.
@@ -75,7 +77,15 @@ def start(score: float | None, relevance: float, stage: str) -> Step:
     if score < 0 or not relevance:
         return Step(stage, "set", relevance, relevance, about="for a score below 0", notes=notes)
     divisor = score / relevance
-    return Step(stage, "divide", divisor, relevance, about="so that the best has 1", notes=notes)
+    return Step(stage, "divide", divisor, relevance, about=_OF_THE_BEST, notes=notes)
+
+
+def within_one(memory: Candidate, best: float, stage: str) -> Candidate:
+    """A candidate with its score divided by the best of all, if that is above 1; as a last step."""
+    if best <= 1 or memory.score is None:
+        return memory
+    score = memory.score / best
+    return memory.after(score, Step(stage, "divide", best, score, about=_OF_THE_BEST))
 
 
 PAUSE = timedelta(hours=1)  # a longer pause ends a session
@@ -84,19 +94,20 @@ PAUSE = timedelta(hours=1)  # a longer pause ends a session
 def session_ratios(
     facts: Facts, worth: Sequence[float], share: float, judged: Container[int] = ()
 ) -> list[float]:
-    """The factor of each memory for the other turns of its session; 1 = there are none.
+    """The factor of each memory for the best turn of its session; 1 = it is the best, or alone.
 
-    A turn gains a share of the worth of the best other turn. A candidate that a model has judged
+    A turn is lifted by a share of the way to the best one. So what else was said adds to a turn,
+    and a memory that stands alone loses nothing to a long talk. A candidate that a model has judged
     neither gains nor gives: the model has read the text itself.
     """
     ratios = [1.0] * len(facts)
     if not any(facts.turns_before):  # none answers another
         return ratios
     for session in _sessions(facts, judged):
-        best, second = sorted((worth[place] for place in session), reverse=True)[:2]
+        best = max(worth[place] for place in session)
         for place in session:
             if own := worth[place]:
-                ratios[place] = 1 + share * (second if own == best else best) / own
+                ratios[place] = 1 + share * (best - own) / own
     return ratios
 
 

@@ -44,6 +44,7 @@ class CallOptions(TypedDict, total=False):
     k: int
     method: Method
     threshold_score: float | None
+    only_with_evidence: bool
     timestamp: TimeInput | None
     timezone: str | None
     scope: ScopeInput

@@ -35,11 +35,12 @@ from recall_retrievers.retriever.stage_list import (
 )
 from recall_retrievers.stages.build_query import BuildQuery
 from recall_retrievers.stages.extract_time import ExtractTime
-from recall_retrievers.stages.retrieve import Retrieve, SearchSettings
+from recall_retrievers.stages.retrieve import Retrieve, SearchMethod, SearchSettings
 from recall_retrievers.stages.rewrite_memory import RewriteMemory
 from recall_retrievers.stages.search_gate import SearchGate
 from recall_retrievers.store import ScopedStore
 from recall_retrievers.store.memory_store import NarrowedStore, OpenStore, required_by
+from recall_retrievers.text.words import CJK, share_of_other_scripts
 from recall_retrievers.timeline.parse_time import end_of_day
 
 _log = logging.getLogger(__name__)
@@ -98,6 +99,8 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         method: How to search: by meaning ("semantic"), by words ("keyword") or both ("hybrid").
         threshold_score: The lowest similarity that a candidate may have, 0 to 1. A memory that only
             its words found has none, so it is dropped. None = any.
+        only_with_evidence: Whether nothing is returned if no memory is about the question: if its
+            ``recall_evidence`` is "none". The trace says what was nearest.
         timestamp: The reference time, from which "last Tuesday" is read: epoch seconds,
             ISO 8601 or datetime. None = the clock.
         timezone: The asker's time zone, such as "Europe/Berlin". None = the timestamp's own, else
@@ -127,8 +130,9 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
             BM25 score, "ranks" only how they rank (reciprocal rank fusion).
         semantic_weight: The share of meaning in that score, 0 to 1. The rest belongs to the words.
             If it is not set, it is 0.65 with an embedding that has vectors of tokens, as the
-            default has, and 0.6 with others. A question in another script has 0.4 if the model
-            knows only English.
+            default has, and 0.6 with others. It grows up to 0.9 if no memory has much of the
+            question's words: a question may only ask, and name nothing. A question in another
+            script has 0.4 if the model knows only English.
         token_weight: The share of single words in the share of meaning, 0 to 1: each word of the
             question is compared with the words of a memory, by their meaning in context (MaxSim).
             A question of more than eight telling words has less: a long one shares something with
@@ -275,7 +279,9 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         }
         settings = {name: getattr(self, name) for name in SearchSettings.model_fields}
         settings |= {k: by_model[k] for k in by_model.keys() - self.model_fields_set}
-        settings |= {"method": call.method, "threshold_score": call.threshold_score}
+        if "semantic_weight" not in self.model_fields_set and share >= _KNOWN:
+            settings["unmatched_weight"] = None if _NO_SPACES.search(text) else _UNMATCHED
+        settings |= {name: getattr(call, name) for name in SearchMethod.model_fields}
         return _retrieve(**settings, require_time=call.time_mode == "require")
 
     @property
@@ -319,6 +325,10 @@ def _retrieve(**settings: Any) -> Retrieve:
 # single words are compared by meaning, too. Measured on nine English sets and three Chinese ones,
 # with all-MiniLM-L6-v2. In Chinese it still sees common characters, so it is not worthless.
 _KNOWN, _UNKNOWN, _WITH_WORDS = 0.6, 0.4, 0.65
+# The share where no memory has much of the question's words. Of Chinese, pairs of characters are
+# compared, and a memory has few of them anyway.
+_UNMATCHED = 0.9
+_NO_SPACES = re.compile(f"[{CJK}]")
 
 # Models for English alone say so in their name, or are known for it.
 _ENGLISH = re.compile(
@@ -327,7 +337,6 @@ _ENGLISH = re.compile(
 # Trained so that unrelated texts have a cosine of 0.7 to 0.8.
 _HIGH = re.compile(r"(?i)(?:^|[-_/])e5-(?:small|base|large)")
 _HIGH_FLOOR = 0.7
-_LAST_LATIN = "\u024f"
 
 
 def meaning_share(text: str, embedding_model: str, *, embeds_words: bool = False) -> float:
@@ -343,11 +352,11 @@ def meaning_share(text: str, embedding_model: str, *, embeds_words: bool = False
         >>> meaning_share("茶在哪里？", "multilingual-e5-small")
         0.6
     """
-    letters = [letter > _LAST_LATIN for letter in text if letter.isalpha()]
-    if not any(letters) or not _ENGLISH.search(embedding_model):
+    unknown = share_of_other_scripts(text)
+    if not unknown or not _ENGLISH.search(embedding_model):
         return _WITH_WORDS if embeds_words else _KNOWN
     # Rounded, so that few settings of a search are kept.
-    return round(_KNOWN - (_KNOWN - _UNKNOWN) * sum(letters) / len(letters), 1)
+    return round(_KNOWN - (_KNOWN - _UNKNOWN) * unknown, 1)
 
 
 def similarity_floor(embedding_model: str) -> float:

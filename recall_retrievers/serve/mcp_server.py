@@ -19,6 +19,7 @@ from starlette.requests import Request
 from recall_retrievers.agents.recall_tool import (
     AS_OF,
     DESCRIPTION,
+    ONLY_WITH_EVIDENCE,
     SINCE,
     UNTIL,
     WHEN,
@@ -91,13 +92,15 @@ class RecallTool(Tool):
     since: str = Field(default="", description=SINCE)
     until: str = Field(default="", description=UNTIL)
     as_of: str = Field(default="", description=AS_OF)
+    only_with_evidence: bool = Field(default=False, description=ONLY_WITH_EVIDENCE)
 
     async def call(self, do: Do) -> str:
         """The memories in their fences, best first."""
         named = self._named()
         done = await do(RetrievePersonalMemory(query=named.pop("question"), **named))
-        found = Retrieved.model_validate(done).metadata.memory_list
-        return _shown(found) or nothing_found(self.when, self.since, self.until)
+        found = Retrieved.model_validate(done).metadata
+        why = found.evidence_about
+        return _shown(found.memory_list) or nothing_found(self.when, self.since, self.until, why)
 
 
 class RememberTool(Tool):

@@ -18,7 +18,13 @@ from pydantic.json_schema import SkipJsonSchema
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from recall_retrievers.agents.recall_tool import SINCE, UNTIL, WHEN, RecallToolInput
+from recall_retrievers.agents.recall_tool import (
+    ONLY_WITH_EVIDENCE,
+    SINCE,
+    UNTIL,
+    WHEN,
+    RecallToolInput,
+)
 from recall_retrievers.core import errors
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import QueryError
@@ -247,6 +253,10 @@ class RetrievedMetadata(BaseModel):
     memory_list: list[MemoryView]
     time: list[TimeView] = Field(default_factory=list, description="The times in the question.")
     degraded: list[str] = Field(default_factory=list, description="What could not be done.")
+    evidence: str = Field(
+        default="", description="Whether memories are about the question: strong, some, none."
+    )
+    evidence_about: str = Field(default="", description="What speaks against it, in words.")
 
 
 class Retrieved(BaseModel):
@@ -263,8 +273,13 @@ class Retrieved(BaseModel):
             TimeView(words=each.text, means=each.describe(), start=each.start, end=each.end)
             for each in recall.query.time_ranges
         ]
+        sign, about = (recall.notes().get(x, "") for x in ("evidence", "evidence_about"))
         found = RetrievedMetadata(
-            memory_list=recall.memories, time=times, degraded=recall.fallbacks
+            memory_list=recall.memories,
+            time=times,
+            degraded=recall.fallbacks,
+            evidence=sign,
+            evidence_about=about if recall.memories else recall.why_nothing or about,
         )
         return cls(answer=recall.text, metadata=found)
 
@@ -288,6 +303,7 @@ class RetrievePersonalMemory(ReadingOperation):
     threshold_score: float | None = Field(
         default=None, ge=0, le=1, description="The lowest similarity that a candidate may have."
     )
+    only_with_evidence: bool = Field(default=False, description=ONLY_WITH_EVIDENCE)
 
     async def done_by(self, service: ScopedService) -> Retrieved:
         """Ask, with the settings of the call over those of the server."""

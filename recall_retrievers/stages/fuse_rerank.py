@@ -22,6 +22,7 @@ from recall_retrievers.ranking.relevance import (
     session_ratios,
     spread_ratios,
     start,
+    within_one,
 )
 from recall_retrievers.ranking.time_ratios import (
     TimeRatio,
@@ -52,7 +53,8 @@ class FuseRerank(RankStage):
     - If a question names an author, the memories of that author are preferred. Memories of an
       assistant count less: they repeat the words of every question, and say little about the user.
       They count nearly as much if the question asks what the assistant said.
-    - A turn counts more if another turn of its conversation also fits.
+    - A turn counts more if a better one was said in its session.
+    - Where the best score is above 1, all are divided by it. So they lie between 0 and 1.
 
     A second run changes nothing.
 
@@ -65,8 +67,8 @@ class FuseRerank(RankStage):
         fuse_role_ratio_dict: The factor of each chat role, by author in lower case; others have 1.
         fuse_short_ratio: The factor of a turn of a person that has fewer than eight words, such as
             "Hey Kevin!"; 1 = none. Turns of the roles of a chat have none.
-        fuse_session_share: The share of the best other turn of a session that is added to the score
-            of a turn, 0 to 1. A pause of an hour ends a session.
+        fuse_session_share: How far a turn is lifted towards the best turn of its session, 0 to 1;
+            0 = not at all. A pause of an hour ends a session.
         fuse_time_ratio: The factor of a memory from a time that the question names; 1 = no
             preference.
         fuse_order: Whether a question for the latest or the first ("the latest three about the
@@ -105,7 +107,7 @@ class FuseRerank(RankStage):
         default_factory=lambda: {"assistant": 0.5, "ai": 0.5}
     )
     fuse_short_ratio: Ratio = Field(default=0.8, gt=0)
-    fuse_session_share: Share = 0.15
+    fuse_session_share: Share = 0.2
     fuse_time_ratio: Ratio = Field(default=2.0, gt=0)
     fuse_order: bool = True
     show_time: bool = False
@@ -164,12 +166,15 @@ class FuseRerank(RankStage):
         dropped = recall.dropped + left_out(names, [*above, *kept], _NAME, too_low)
         dropped += left_out(above, kept, self.stage_name, self.cut_reason(query))
         zone = query.reference_time.tzinfo
+        scale = max([1.0, *(fused[place] for place in best[:1])])
 
         def finish(place: int, memory: Candidate) -> Candidate:
-            [ranked] = stamped([columns.candidate(place, memory)], ranges)
+            [ranked] = stamped([within_one(columns.candidate(place, memory), scale, _NAME)], ranges)
             return _dated(ranked, zone) if self.show_time else ranked
 
-        ranked = pool.then(fused, finish).at(best[: order.count if order else None])
+        ranked = pool.then([score / scale for score in fused], finish).at(
+            best[: order.count if order else None]
+        )
         return replace(
             recall, memories=ranked if isinstance(found, Pool) else ranked.made(), dropped=dropped
         )
@@ -289,7 +294,7 @@ class _Columns:
         typed = before * kind
         by_author = typed * author
         about_type = f"{'short ' * self.short[place]}{memory.memory_type}"
-        others = "the rest of its session" if session >= 1 else "a better one of its hour"
+        others = "a better one of its session" if session >= 1 else "a better one of its hour"
         in_session = by_author * session
         return (
             start(memory.score, before, _NAME),

@@ -14,13 +14,14 @@ from pydantic import Field, model_validator
 from recall_retrievers.core.candidate import Candidate, Hit, Step
 from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.memory import Standing
-from recall_retrievers.core.pool import Arm, Facts, Pool, arms_of
+from recall_retrievers.core.pool import Arm, Facts, Pool, arms_of, keys_of
 from recall_retrievers.core.query import Query
-from recall_retrievers.core.recall import left_out
+from recall_retrievers.core.recall import Evidence, left_out
 from recall_retrievers.core.requests import MOST_HITS, Listing, Work
 from recall_retrievers.core.settings import Count, Settings, Share
 from recall_retrievers.core.stage import Flow, Recall, Search, Stage
 from recall_retrievers.ranking.diversity import diversified
+from recall_retrievers.ranking.evidence import evidence_for
 from recall_retrievers.ranking.fusion import Fusion, by_similarity, fuse_arms, unmeasured
 from recall_retrievers.ranking.near_duplicates import copies, for_all
 from recall_retrievers.text.order import AskedOrder, asked_order, without_order
@@ -43,6 +44,7 @@ class SearchMethod(Settings):
 
     method: Method = "hybrid"
     threshold_score: Share | None = None
+    only_with_evidence: bool = False
 
     @model_validator(mode="after")
     def _can_compare(self) -> Self:
@@ -78,10 +80,12 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
     searches again for more.
 
     Its settings are those of a `MemoryRetriever`, which documents them; with ``require_time`` it
-    searches only the time that the question names, if it names one.
+    searches only the time that the question names, if it names one. ``unmatched_weight`` takes the
+    place of ``semantic_weight`` if no memory has much of the question's words; see `fuse_arms`.
     """
 
     require_time: bool = False
+    unmatched_weight: Share | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Run the searches, and return the candidates without copies, best first."""
@@ -105,6 +109,11 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             _check_hits(answers)
             arms = arms_of(answers)
             pool = self._fused(searches, arms, limit, token_weight)
+            evidence = self._evidence(query, searches, arms)
+            recall = replace(recall, evidence=evidence)
+            if self.only_with_evidence and evidence.sign == "none" and len(pool):
+                [made] = yield [Work(pool.at([0]).made)]
+                return recall.silent(_NAME, made)
             near = self._near_enough(pool)
             # Copies are read from the store.
             [distinct] = yield [Work(partial(self._distinct, near, _bounded(query)))]
@@ -151,6 +160,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
         near = [replace(whole, within=around)] if around else []
         arms = in_time if in_time and self.require_time else [whole, *near, *in_time]
         by_words = [replace(arm, method="keyword") for arm in arms]
+        by_words[0] = replace(by_words[0], with_lacking=True)
         return {"semantic": arms, "keyword": by_words, "hybrid": arms + by_words}[self.method]
 
     def _fused(
@@ -168,9 +178,24 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             [arm for search, arm in pairs if search.method == "keyword"],
             limit=limit,
             weight=self.semantic_weight,
+            unmatched_weight=self.unmatched_weight,
             token_weight=token_weight,
             similarity_floor=self.similarity_floor,
             by=self.fusion,
+        )
+
+    def _evidence(self, query: Query, searches: Sequence[Search], arms: Sequence[Arm]) -> Evidence:
+        """Whether the memories are about the question, from the widest search of each kind."""
+        widest = dict(
+            reversed([(each.method, arm) for each, arm in zip(searches, arms, strict=True)])
+        )
+        return evidence_for(
+            query.text,
+            searches[0].text,
+            widest.get("semantic"),
+            widest.get("keyword"),
+            arms[0].source.facts(keys_of(arms)),
+            comparable=not self.similarity_floor,
         )
 
     def _token_weight(self, query: Query) -> float:

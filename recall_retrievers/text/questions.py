@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from recall_retrievers.text.words import CJK, SMALL_WORDS, Language, stemmed
+from recall_retrievers.text.words import CJK, SMALL_WORDS, Language, language_of, stemmed
 
 _DATA = tomllib.loads(Path(__file__).with_name("asking.toml").read_text(encoding="utf-8"))
 _NO_TOPIC = re.compile("|".join(sorted(_DATA["cjk"].split(), key=lambda each: -len(each))))
@@ -54,6 +54,72 @@ def asks_for_time_alone(
         )
         for language in SMALL_WORDS
     )
+
+
+_GRAMMAR = """
+    anybody anyone everybody everyone may might must need nobody now shall should somebody someone
+    still want whether yes yet
+"""
+
+
+@cache
+def _no_topic(language: Language) -> frozenset[str]:
+    return _empty(language).union(_GRAMMAR.split())
+
+
+def telling(text: str, names: Iterable[str] = ()) -> dict[str, frozenset[str]]:
+    """The words of a question that tell a topic, as they are written, each with its stems.
+
+    The names are those of authors, and tell none. Chinese and Japanese have no spaces between
+    words, so theirs are left out.
+
+    Examples:
+        >>> [*telling("What did Ann's sister tell me about Lisbon?", ["Ann"])]
+        ['sister', 'Lisbon']
+    """
+    found = [word for word in _WORD.findall(text) if len(word) > 1 and not _CJK.match(word)]
+    lower = [word.lower() for word in found]
+    language = language_of(lower)
+    without = _no_topic(language).union(*(_WORD.findall(name.lower()) for name in names))
+    stems = zip(stemmed(lower, language), stemmed(lower, "english"), strict=True)
+    forms = zip(found, lower, map(frozenset, stems), strict=True)
+    return {
+        word: told for word, low, told in forms if low not in without and told.isdisjoint(without)
+    }
+
+
+def asks_something(text: str) -> bool:
+    """Whether a text is a question; a remark or a few key words are none.
+
+    Examples:
+        >>> asks_something("Where did I park"), asks_something("My car is gone.")
+        (True, False)
+    """
+    return _ASKS_SOMETHING.search(text) is not None
+
+
+def asks_for_advice(text: str) -> bool:
+    """Whether a text asks what to do: what was said bears on it, though of another topic.
+
+    Examples:
+        >>> asks_for_advice("Where should I park?"), asks_for_advice("Where did I park?")
+        (True, False)
+    """
+    return _ADVICE.search(text) is not None
+
+
+_ASKS_SOMETHING = re.compile(
+    r"[?？]\s*$"
+    r"|^\W*(?:what|where|which|who|whose|when|how|why|did|do|does|is|are|was|were|has|have)\b"
+    r".*(?:[?？]|[^.!\s]\s*$)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ADVICE = re.compile(
+    r"\b(?:should|advice|recommend(?:ations?)?|suggest(?:ions?)?|tips?|ideas?|options|what if"
+    r"|best way|for me|help me|(?:can|could|would|will) (?:you|i|we)"
+    r"|(?:what|which) are (?:some|good|the best))\b",
+    re.IGNORECASE,
+)
 
 
 def asks_for_all(text: str) -> bool:

@@ -223,7 +223,7 @@ def test_explain_shows_every_number(memories: Path, run: Run) -> None:
     assert "1. filled" in out
     for step in ("by meaning (similarity ", "by words (BM25 ", "x 2 recorded in time"):
         assert step in out
-    assert re.search(r"│ score +│ 2\.0000", out)
+    assert re.search(r"│ score +│ 1\.0000", out)
 
 
 def test_explain_finds_the_place_of_a_memory_that_did_not_come_back(

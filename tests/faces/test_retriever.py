@@ -254,9 +254,10 @@ def test_every_result_says_how_its_score_came_about(store: RecallStore, face: Fa
     assert filling.metadata["recall_type_ratio"] == 0.5
     assert 1 < filling.metadata["recall_time_ratio"] <= 2
     assert (moved.metadata["recall_type_ratio"], moved.metadata["recall_time_ratio"]) == (1, 1)
+    best = max([1, *(each.metadata["recall_fused"] for each in found.values())])
     for each in found.values():
         parts = [each.metadata[f"recall_{n}"] for n in ("relevance", "type_ratio", "time_ratio")]
-        assert each.score == pytest.approx(parts[0] * parts[1] * parts[2])
+        assert each.score == pytest.approx(parts[0] * parts[1] * parts[2] / best)
         flat = {k: v for k, v in each.metadata.items() if k.startswith("recall_")}
         assert isinstance(flat.pop("recall_trace"), str)
         assert all(type(value) in (float, str) for value in flat.values())

@@ -42,7 +42,8 @@ def test_extract_time_then_fuse_rerank_understand_a_bare_string(face: Face) -> N
     # One more of them lies in it, as if of fifty.
     trust = (0.6 / 0.9) ** 3 * (1 - 1 / 50) ** 4
     assert [each.id for each in fused] == ["b", "a", "d"]
-    assert [each.score for each in fused] == pytest.approx([0.6 * 2 * (1 + trust), 0.9, 0.5])
+    best = 0.6 * 2 * (1 + trust)  # above 1, so all are divided by it
+    assert [each.score for each in fused] == pytest.approx([1, 0.9 / best, 0.5 / best])
     assert [each.metadata["recall_time_match"] for each in fused] == ["recorded", "none", "none"]
     assert fused[0].metadata["recall_time_trust"] == pytest.approx(trust)
 

@@ -1,5 +1,6 @@
 """Fusion: what holds for any arms of a search."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from tables import table
 
 from recall_retrievers.core.candidate import Candidate, Hit
-from recall_retrievers.core.pool import Pool, arms_of
+from recall_retrievers.core.pool import Pool, WordsInScope, arms_of
 from recall_retrievers.ranking import fusion
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.store import RecallStore
@@ -132,15 +133,58 @@ def test_single_words_count_where_nine_of_ten_candidates_have_them(
     assert first.trace["by_meaning"] == pytest.approx(0.6 if counts else 1.0)
 
 
-def test_a_turn_has_a_fifth_of_what_its_reply_has_by_either_measure() -> None:
+def test_a_turn_is_lifted_towards_its_best_reply_by_either_measure() -> None:
     asked = Candidate(content="Any pets?", id="asked")
     reply = Candidate(content="Three cats.", id="reply", turn_before="asked")
-    hits = [near(reply, 0.8, 0.6), near(asked, 0.4, 0.3)]
+    later = Candidate(content="Why?", id="later", turn_before="asked")
+    hits = [near(reply, 0.8, 0.6), near(asked, 0.4, 0.3), near(later, 0.2, 0.1)]
 
-    fused = {each.id: each for each in fuse_arms([hits], [], limit=2, token_weight=0.5)}
+    fused = {each.id: each for each in fuse_arms([hits], [], limit=3, token_weight=0.5)}
 
-    assert fused["asked"].trace["by_meaning"] == pytest.approx(0.5 * 0.5 + 0.2 * 0.5)
-    assert fused["asked"].trace["by_tokens"] == pytest.approx(0.5 * 0.5 + 0.2 * 0.5)
+    for measure in ("by_meaning", "by_tokens"):
+        assert fused["reply"].trace[measure] == pytest.approx(0.5)
+        assert fused["asked"].trace[measure] == pytest.approx(0.5 * (0.5 + 0.4 * 0.5))
+
+
+def test_a_reply_that_is_less_similar_changes_nothing() -> None:
+    asked = Candidate(content="Any pets?", id="asked")
+    reply = Candidate(content="Three cats.", id="reply", turn_before="asked")
+
+    with_reply = fuse_arms([[near(asked, 0.8, 0.6), near(reply, 0.4, 0.3)]], [], limit=2)
+
+    assert [each.score for each in with_reply] == pytest.approx([1.0, 0.5])
+
+
+@table(
+    ("matched", "meaning", "tokens"),
+    [(0.5, 0.65, 0.5), (0.25, 0.65, 0.5), (0.2, 0.775, 0.5), (0.1, 0.9, 0.5), (0.04, 0.9, 0.25)],
+)
+def test_meaning_has_more_where_no_memory_has_much_of_the_words(
+    matched: float, meaning: float, tokens: float
+) -> None:
+    memory = Candidate(content="A film", id="film")
+    [similar, worded] = arms_of([[near(memory, 0.8, 0.6)], [Hit(memory, 2.2 * 10 * matched, {})]])
+    worded = replace(worded, words=WordsInScope(frozenset(), 10.0))
+    shares = {"weight": 0.65, "token_weight": 0.5, "unmatched_weight": 0.9}
+
+    [found] = fusion.fuse_arms([similar], [worded], limit=5, **shares)
+
+    assert found.trace["by_tokens"] == pytest.approx(meaning * tokens)
+    assert found.trace["by_meaning"] == pytest.approx(meaning * (1 - tokens))
+    assert found.trace["by_words"] == pytest.approx(1 - meaning)
+
+
+def test_a_question_that_only_asks_is_answered_by_meaning() -> None:
+    with RecallStore() as store:
+        store.add(["We options-traded some shares.", "I never eat meat or fish."])
+        asked = (
+            "Can you recommend some good dinner options for a picnic near Leeds tomorrow evening?"
+        )
+        found = MemoryRetriever(store=store).recall_without_model(asked).memories
+        fixed = MemoryRetriever(store=store, semantic_weight=0.3).recall_without_model(asked)
+
+    assert found[0].content == "I never eat meat or fish."
+    assert fixed.memories[0].content == "We options-traded some shares."
 
 
 @table(("words", "share"), [(1, 0.5), (8, 0.5), (16, 0.25), (32, 0.125)])
@@ -148,7 +192,7 @@ def test_in_a_long_question_all_words_together_count_less(words: int, share: flo
     with RecallStore() as store:
         store.add(["Tea at four.", "A walk by the river."])
         question = " ".join(["tea", *(f"cup{n}" for n in range(words - 1))])
-        retriever = MemoryRetriever(store=store, stages=[])
+        retriever = MemoryRetriever(store=store, stages=[], semantic_weight=0.65)
         found = retriever.recall_without_model(question).memories
 
     assert max(each.trace["by_tokens"] for each in found) == pytest.approx(0.65 * share)

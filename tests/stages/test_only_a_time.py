@@ -91,7 +91,8 @@ def test_of_a_time_alone_what_hardly_resembles_the_question_comes_too() -> None:
 
 
 def why(memory: Candidate) -> str:
-    return next(step.about for step in reversed(memory.steps) if step.stage == "FuseRerank")
+    weighed = [step for step in memory.steps if step.stage == "FuseRerank"]
+    return next(step.about for step in reversed(weighed) if step.change != "divide")
 
 
 def test_recently_is_a_time_too(words: Any) -> None:

@@ -116,10 +116,11 @@ def test_each_weight_has_its_step() -> None:
         "0.500 by meaning (similarity 0.500)",
         "+ 0.267 by words (BM25 2.000)",
         "x 2 insight",
+        "/ 1.533 so that the best has 1",
     ]
     assert conversation[2:4] == ["x 0.4 short conversation", "x 1.25 said by Ann"]
-    assert conversation[4:] == ["x 1.77 recorded in time"]
-    assert assistants[2:] == ["x 0.5 said by assistant"]
+    assert conversation[4:-1] == ["x 1.77 recorded in time"]
+    assert assistants[2:-1] == ["x 0.5 said by assistant"]
 
 
 def test_stages_stand_in_the_order_in_which_they_worked() -> None:

@@ -1,4 +1,4 @@
-"""FuseRerank, sessions: a turn counts more where another turn of its conversation answers."""
+"""FuseRerank, sessions: a turn counts more where a better one was said in its session."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -49,12 +49,19 @@ def test_what_was_said_beside_an_answer_comes_before_its_equal_from_elsewhere() 
     assert order(elsewhere, beside, ANSWER, stage=switched_off) == ["answer", "else", "beside"]
 
 
-def test_a_share_of_the_best_other_turn_is_added() -> None:
+def test_a_turn_is_lifted_towards_the_best_of_its_session_which_stays_as_it_is() -> None:
     [first, second] = fused(ANSWER, turn("beside", 0.4))
 
-    assert first.score == pytest.approx(0.5 * (0.9 + 0.15 * 0.4))
-    assert second.score == pytest.approx(0.5 * (0.4 + 0.15 * 0.9))
-    assert any("for the rest of its session" in row.label for row in rows(second))
+    assert first.score == pytest.approx(0.5 * 0.9)
+    assert second.score == pytest.approx(0.5 * (0.4 + 0.2 * (0.9 - 0.4)))
+    assert any("for a better one of its session" in row.label for row in rows(second))
+
+
+def test_a_memory_that_stands_alone_loses_nothing_to_a_long_talk() -> None:
+    talk = [turn(f"talk {n}", 0.8) for n in range(5)]
+    alone = turn("alone", 0.81, NOON - 7 * DAY, turn_before="")
+
+    assert order(*talk, alone)[0] == "alone"
 
 
 @table(
@@ -82,7 +89,9 @@ def test_notes_of_which_none_answers_another_are_no_session() -> None:
 def test_a_session_goes_on_as_long_as_no_pause_is_made() -> None:
     every_half_hour = [turn(str(n), 0.4, NOON + n * timedelta(minutes=30)) for n in range(1, 9)]
 
-    assert all(ratio > 1 for ratio in ratios(ANSWER, *every_half_hour).values())
+    assert all(
+        ratio > 1 for name, ratio in ratios(ANSWER, *every_half_hour).items() if name != "answer"
+    )
 
 
 def test_what_a_model_judged_counts_as_it_was_judged() -> None:
@@ -128,5 +137,4 @@ def test_the_time_asked_about_counts_for_all_of_it() -> None:
     ratio = first.trace["time_ratio"]
 
     assert ratio == second.trace["time_ratio"] > 1.9
-    assert first.score == pytest.approx(ratio * 0.5 * (0.9 + 0.15 * 0.4))
-    assert second.score == pytest.approx(ratio * 0.5 * (0.4 + 0.15 * 0.9))
+    assert second.score == pytest.approx(first.score * (0.4 + 0.2 * 0.5) / 0.9)

@@ -247,7 +247,8 @@ class Searcher:
             places, scores = plan.table.by_words(search.text, most, fitting)
             arm = self._exact(places, scores, plan)
             if len(arm) >= search.limit or len(places) < most:
-                return arm
+                words = plan.table.in_scope(search.text, fitting) if search.with_lacking else None
+                return replace(arm, words=words)
             most = round(most * max(_MORE, 1.5 * search.limit / max(len(arm), 1)))
 
     # -- memories ---------------------------------------------------------------------------------

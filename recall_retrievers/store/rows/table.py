@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.memory import Standing
-from recall_retrievers.core.pool import Facts, Scores, Source
+from recall_retrievers.core.pool import Facts, Scores, Source, WordsInScope
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, from_milliseconds
 from recall_retrievers.store.chroma.search_text import index_text
@@ -389,6 +389,15 @@ class Table:
         # The order of equal rows must not depend on the order in which they came.
         order = np.lexsort((hashes[places], -scores))[:limit]
         return places[order], scores[order]
+
+    def in_scope(self, text: str, rows: Selection | None = None) -> WordsInScope:
+        """How the rows that fulfil the conditions use the words of a search."""
+        with self.data.reading() as connection:
+            terms = telling_words(wanted_words(text), lambda each: words.having(connection, each))
+            having = words.having(connection, terms)
+            [[number]] = connection.execute("SELECT value FROM fact WHERE name = 'rows'")
+            lacking = words.lacking(connection, dict(zip(terms, having, strict=True)), rows)
+        return WordsInScope(lacking, sum(rarity(number, each) for each in having))
 
     # -- memories ---------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from recall_retrievers.text.bm25 import MOST_FREQUENT, frequency, rarity
 
 _SHIFT = 16  # bits for how often a word counts, in a posting, and for the segment in its key
 MOST = (1 << _SHIFT) - 1
-_FEW = 2_000  # rows whose own words are read, in place of all postings
+_FEW = 2_000  # rows whose own words are read, in place of all postings; or postings of a word
 _A_ROW = 150  # postings are counted in the time in which the words of one row are read
 _DIGITS = 4  # of a score: sums of floats depend on their order
 _MARGIN = 10.0**-_DIGITS
@@ -144,6 +144,22 @@ def having(connection: sqlite3.Connection, words: Sequence[str]) -> list[int]:
     ]
 
 
+def lacking(
+    connection: sqlite3.Connection, counts: Mapping[str, int], rows: Selection | None
+) -> frozenset[str]:
+    """The words, with how many rows have each, that none of some rows has; None = all rows.
+
+    The postings of a common word are not read: it counts as one that some of the rows have.
+    """
+    missing = {word for word, count in counts.items() if not count}
+    for word, count in counts.items() if rows is not None else ():
+        if 0 < count <= _FEW and rows is not None:
+            places, _ = _postings(connection, _term(word), None)
+            if not rows.holds(places).any():
+                missing.add(word)
+    return frozenset(missing)
+
+
 def best(
     connection: sqlite3.Connection,
     words: Sequence[str],
@@ -206,7 +222,7 @@ class _Search:
                         return self.counted(chance, scores[chance], terms[n:])
                     found, fits = [chance], np.zeros(len(scores), dtype=np.bool_)
                     fits[chance] = True
-            places, times = self._postings(term.key, segments)
+            places, times = _postings(self.connection, term.key, segments)
             if fits is not None:
                 wanted = fits[places]
                 places, times = places[wanted], times[wanted]
@@ -234,19 +250,18 @@ class _Search:
             scores[at] += term.rarity * frequency(times[hits], relative[at])
         return places, scores
 
-    def _postings(self, term: int, segments: Places | None) -> Scored:
-        """The rows that have a word, in all segments or in some, and how often it counts."""
-        asked, values = "BETWEEN ? AND ?", tuple[int | str, ...](_keys(term))
-        if segments is not None:
-            keys = [term << _SHIFT | segment for segment in segments.tolist()]
-            asked, values = "IN (SELECT value FROM json_each(?))", (listed(keys),)
-        read = self.connection.execute(
-            f"SELECT key, rows FROM posting WHERE key {asked}", values
-        ).fetchall()
-        first = np.array([(key & MOST) * SEGMENT for key, _ in read], dtype=np.intp)
-        postings = np.frombuffer(b"".join([blob for _, blob in read]), dtype="<u4")
-        places = np.repeat(first, [len(blob) >> 2 for _, blob in read]) + (postings >> _SHIFT)
-        return places, (postings & MOST).astype(np.float64)
+
+def _postings(connection: sqlite3.Connection, term: int, segments: Places | None) -> Scored:
+    """The rows that have a word, in all segments or in some, and how often it counts."""
+    asked, values = "BETWEEN ? AND ?", tuple[int | str, ...](_keys(term))
+    if segments is not None:
+        keys = [term << _SHIFT | segment for segment in segments.tolist()]
+        asked, values = "IN (SELECT value FROM json_each(?))", (listed(keys),)
+    read = connection.execute(f"SELECT key, rows FROM posting WHERE key {asked}", values).fetchall()
+    first = np.array([(key & MOST) * SEGMENT for key, _ in read], dtype=np.intp)
+    postings = np.frombuffer(b"".join([blob for _, blob in read]), dtype="<u4")
+    places = np.repeat(first, [len(blob) >> 2 for _, blob in read]) + (postings >> _SHIFT)
+    return places, (postings & MOST).astype(np.float64)
 
 
 def _keys(term: int) -> tuple[int, int]:
