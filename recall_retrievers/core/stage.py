@@ -154,8 +154,7 @@ class StageRun(Request):
 
 
 def _shown(recall: Recall) -> dict[str, object]:
-    query = recall.query.search_text or recall.query.text
-    return {"query": query, "candidates": len(recall.memories)}
+    return {"query": recall.query.searched, "candidates": len(recall.memories)}
 
 
 def pipeline(

@@ -5,7 +5,7 @@ Whose memories is never an argument. A memory is shown in a fence: what it says 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -41,6 +41,7 @@ from recall_retrievers.serve.managing import (
     UpdateMemory,
 )
 from recall_retrievers.serve.operation import (
+    MESSAGES,
     MOST_PER_REQUEST,
     MemoryView,
     Operation,
@@ -91,6 +92,7 @@ class RecallTool(Tool):
     since: str = Field(default="", description=SINCE)
     until: str = Field(default="", description=UNTIL)
     as_of: str = Field(default="", description=AS_OF)
+    messages: Sequence[dict[str, object]] = Field(default=(), description=MESSAGES)
 
     async def call(self, do: Do) -> str:
         """The memories in their fences, best first."""

@@ -131,7 +131,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
     def _searches(
         self, query: Query, limit: int, order: AskedOrder | None, *, by_tokens: bool
     ) -> list[Search]:
-        text = query.search_text or query.text
+        text = query.searched
         if order is not None:
             said = query.text[slice(*order.span)]
             text = without_order(text.replace(said, " ", 1) if order.count else text)
@@ -174,7 +174,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
         )
 
     def _token_weight(self, query: Query) -> float:
-        number = len(words(query.search_text or query.text))
+        number = len(words(query.searched))
         return self.token_weight * min(1.0, _FEW_WORDS / number) if number else 0.0
 
     def _distinct(self, pool: Pool, window: tuple[TimeRange, ...]) -> Pool:

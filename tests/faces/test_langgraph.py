@@ -204,6 +204,20 @@ def test_the_next_turn_has_its_own_memories_and_the_history_none(store: RecallSt
     assert [type(m).__name__ for m in done["messages"]] == ["HumanMessage", "AIMessage"] * 2
 
 
+@langchain
+def test_a_follow_up_is_searched_with_what_was_said(words: Any, face: Face) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add(["Fenn fixed the boiler.", "Fenn took 140 pounds.", "The rain.", "The sun."])
+        model = said("Fenn did.", "140 pounds.")
+        recall = RecallMiddleware(RecallRetriever(store=store, k=2))
+        agent = create_agent(model, middleware=[recall], checkpointer=InMemorySaver())
+
+        run(agent, "Who fixed the boiler?", face, thread_id="1")
+        run(agent, "And how much was that?", face, thread_id="1")
+
+    assert "140 pounds" in model.shown[1][0].text
+
+
 def test_where_nothing_is_found_the_model_is_told_nothing(store: RecallStore) -> None:
     model = said("Hello.")
     recall = RecallMiddleware(RecallRetriever(store=store, scope={"user_id": "nobody"}))

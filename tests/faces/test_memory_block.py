@@ -97,6 +97,15 @@ async def test_one_question_is_asked_once_however_often_it_is_read(counting: Cou
     assert counting.asked == 2
 
 
+async def test_a_follow_up_is_searched_with_what_was_said(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add(["Fenn fixed the boiler.", "Fenn took 140 pounds.", "The rain.", "The sun."])
+        memory = memory_of(RecallMemoryBlock(retriever=RecallRetriever(store=store, k=2)))
+        await memory.aput_messages([told("Who fixed the boiler?"), told("Fenn did.", "assistant")])
+
+        assert "140 pounds" in await seen(memory, "And how much was that?")
+
+
 async def test_the_moment_of_asking_can_come_with_the_call(store: RecallStore) -> None:
     memory = memory_of(remembering(store))
     asked = {"timestamp": "2024-02-02T12:00:00Z", "time_mode": "require", "k": 1}
