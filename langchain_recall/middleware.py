@@ -36,7 +36,7 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
     them.
 
     The scope is the retriever's ``scope``, narrowed by ``user_id``, ``agent_id`` and ``workspace``
-    of the run's ``config["configurable"]``.
+    of the run's ``context`` and ``config["configurable"]``.
 
     Args:
         retriever: The retriever that searches.

@@ -105,7 +105,8 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
         if not question:
             return ""
         try:
-            call = self._call(session_id or "", {"messages": said[-_BEFORE:], **options})
+            before = [each for each in said if (each.content or "").strip() != question]
+            call = self._call(session_id or "", {"messages": before[-_BEFORE:], **options})
             # An agent reads its memory after every round of tools; the question is still the same.
             # Within an hour, that is: tomorrow "yesterday" is another day.
             now = datetime.now(UTC)

@@ -1,7 +1,7 @@
 """AgentMemory: the profiles and events of an agent and its users, searched by a conversation.
 
-They are rows of the types "profile" and "event" in the one collection. With a ``user_id`` a row is
-a user's, without one it is the agent's own. The scope is fixed when the memory is opened.
+Memories of the type "profile" are profiles, those of all other types are events. With a ``user_id``
+a memory is a user's, without one the agent's own. The scope is fixed when the memory is opened.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class AgentMemory(Settings):
     """The memory of an agent: profiles and events of its own and of its users.
 
     Args:
-        store: A collection made by `RecallStore`; profiles and events are memories of the types
-            "profile" and "event".
+        store: A collection made by `RecallStore`. Memories of the type "profile" are profiles, and
+            those of all other types are events.
         agent_id: The agent, where the collection holds several. Left out = all that is in it.
         user_id: The only user whose memories can be seen. Left out = the agent's and all its
             users'.
@@ -228,7 +228,7 @@ class AgentMemory(Settings):
         limit = max(_POOL, max_results)
         return terms, [
             Search(" ".join(terms), limit, scope, {"memory_type": kind}, method="keyword")
-            for kind in ("profile", "event")
+            for kind in ({"$eq": "profile"}, {"$ne": "profile"})
         ]
 
     def _scope(self, user_id: str | Scope) -> Scope:

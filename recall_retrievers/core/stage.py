@@ -154,7 +154,9 @@ class StageRun(Request):
 
 
 def _shown(recall: Recall) -> dict[str, object]:
-    return {"query": recall.query.searched, "candidates": len(recall.memories)}
+    query = recall.query  # of every stage: a call only where there is something to fill
+    text = query.searched if query.messages else query.search_text or query.text
+    return {"query": text, "candidates": len(recall.memories)}
 
 
 def pipeline(
