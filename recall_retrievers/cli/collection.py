@@ -25,11 +25,16 @@ _FILE = (
 STDIN = Path("-")
 
 
-def add_file(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a file of memories."""
-    parser.add_argument("--memories", metavar="FILE", type=Path, required=True, help=_FILE)
-    parser.set_defaults(collection=None, field=[])
+def add_load(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `recall load`."""
+    file = parser.add_mutually_exclusive_group(required=True)
+    file.add_argument("file", metavar="FILE", nargs="?", type=Path, help=_FILE)
+    file.add_argument("--memories", metavar="FILE", type=Path, help="the same")
+    parser.add_argument("--into", metavar="PATH|URL", help=f"{PLACE}; a new folder is made")
+    parser.add_argument("--collection", help="its name, with --into (memories)")
+    parser.set_defaults(field=[])
     _add_reading(parser)
+    add_scope(parser, "with --into, the {} of memories that name none")
 
 
 def add_collection(parser: argparse.ArgumentParser) -> None:
@@ -58,10 +63,10 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_scope(parser: argparse.ArgumentParser) -> None:
+def add_scope(parser: argparse.ArgumentParser, about: str = "only the memories of this {}") -> None:
     """Add the options of a scope."""
     for name in Scope.model_fields:
-        parser.add_argument(f"--{name.replace('_', '-')}", help=f"only the memories of this {name}")
+        parser.add_argument(f"--{name.replace('_', '-')}", help=about.format(name))
 
 
 def scope_of(options: argparse.Namespace) -> Scope:

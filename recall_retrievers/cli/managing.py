@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from recall_retrievers.cli.asking import json_value
 from recall_retrievers.cli.collection import STDIN, add_collection, add_scope, opened, scope_of
 from recall_retrievers.cli.existing import PLACE, UNKNOWN, NoModel, open_existing, source_of
+from recall_retrievers.cli.jsonl import load_into
 from recall_retrievers.cli.output import (
     complain,
     json_line,
@@ -39,19 +40,26 @@ _MOST = 10  # values that a row of the table names
 
 
 def load(options: argparse.Namespace) -> int:
-    """Load a file of memories into the collection next to it.
+    """Load a file of memories into the collection next to it, or into another one.
 
-    The collection is in FILE.recall, next to the file. Lines that cannot be read are left out, and
-    three of them are named on standard error (--json names all). If no line can be read, nothing is
-    changed. Memories that are stored already are neither embedded nor written again. So if a load
-    is interrupted, the same command goes on where it ended. In Python, RecallStore("FILE.recall")
-    opens the collection.
+    The file has JSON objects, one a line, or it is conversations.json of an export of ChatGPT or of
+    Claude. With --into, the memories are added to a collection that `recall mcp` and `recall serve`
+    can serve. Else the collection is in FILE.recall, next to the file. Lines that cannot be read
+    are left out, and three of them are named on standard error (--json names all). If no line can
+    be read, nothing is changed. Memories that are stored already are neither embedded nor written
+    again. So if a load is interrupted, the same command goes on where it ended. In Python,
+    RecallStore("FILE.recall") opens the collection.
     """
+    options.memories = options.memories or options.file
     if options.memories == STDIN:
         raise ValueError(
             "load keeps a collection beside a file, and there is none of standard input; name a "
             "file, or ask with --memories -"
         )
+    if options.into is not None:
+        return _load_into(options)
+    if scope_of(options).fields():
+        raise ValueError("a scope is for --into; without it the lines of the file name their own")
     with opened(options, searched=False) as collection:
         count = collection.store.count()
     result = {
@@ -62,6 +70,29 @@ def load(options: argparse.Namespace) -> int:
     }
     done = "loaded" if collection.fresh else "were there already"
     report(options, result, f"{count} memories {done} in {collection.name}")
+    return 0
+
+
+def _load_into(options: argparse.Namespace) -> int:
+    name = options.collection or "memories"
+    collection, count = load_into(
+        options.memories,
+        options.into,
+        name,
+        scope_of(options),
+        options.timezone,
+        event_times=options.event_times,
+    )
+    with collection.store as store:
+        there = store.count()
+    result = {
+        "collection": name,
+        "memories": there,
+        "loaded_now": count,
+        "left_out": collection.bad_lines,
+    }
+    said = f"{count} memories loaded into {options.into}, collection {name}; it has {there}"
+    report(options, result, said)
     return 0
 
 
