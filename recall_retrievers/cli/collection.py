@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from recall_retrievers.cli.existing import PLACE, open_existing
-from recall_retrievers.cli.jsonl import OpenCollection, open_beside, open_in_memory
+from recall_retrievers.cli.existing import PLACE, open_existing, open_store, source_of
+from recall_retrievers.cli.jsonl import OpenCollection, load_into, open_beside, open_in_memory
 from recall_retrievers.core.errors import SettingsError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import Fields
@@ -83,6 +83,13 @@ def opened(options: argparse.Namespace, *, searched: bool = True) -> Iterator[Op
     """
     # A second of what the user waits for is chromadb's import; the model loads beside it.
     ThreadPoolExecutor(1).submit(MiniLM().embed_query, "tea")
+    if getattr(options, "into", None) is not None:  # of `recall load`
+        target, times = source_of(options.into, new=True), options.event_times
+        name = options.collection or "memories"
+        with open_store(target, name, create=True, event_times=times) as store:
+            owner = scope_of(options)
+            yield load_into(options.memories, store, options.into, owner, options.timezone)
+        return
     collection = (_of_chroma if options.memories is None else _of_file)(options, searched)
     with collection.store:
         yield collection

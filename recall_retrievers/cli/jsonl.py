@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recall_retrievers.cli.existing import embedding_of, open_store, source_of
+from recall_retrievers.cli.existing import embedding_of
 from recall_retrievers.cli.output import complain
 from recall_retrievers.core.memory_lines import Lines, left_out
 from recall_retrievers.core.scope import Scope
@@ -31,6 +31,7 @@ class OpenCollection:
     name: str
     bad_lines: Mapping[int, str] = field(default_factory=dict)  # their numbers, and what is wrong
     fresh: bool = False  # whether the file was loaded now; else the collection was there
+    loaded: int | None = None  # how many memories of it, if there may be others
 
 
 def open_beside(
@@ -91,34 +92,17 @@ def open_in_memory(
     return OpenCollection(store, name, read.bad, fresh=True)
 
 
-def load_into(  # noqa: PLR0913 - the options of a command, each by name
-    path: Path,
-    where: str,
-    name: str,
-    scope: Scope,
-    timezone: str | None = None,
-    *,
-    event_times: bool = True,
-) -> tuple[OpenCollection, int]:
-    """Add the memories of a file to a collection, and say how many; it stays open.
-
-    A memory that names no owner gets the ``scope``. What is there already stays.
-    """
+def load_into(
+    path: Path, target: RecallStore, where: str, scope: Scope, timezone: str | None
+) -> OpenCollection:
+    """Add the memories of a file to a collection. One that names no owner gets the ``scope``."""
     _check_file(path)
     resolve_timezone(timezone)
     read = read_file(path.read_bytes(), path.name, timezone)
-    store = open_store(source_of(where, new=True), name, create=True, event_times=event_times)
-    try:
-        _add(
-            store.for_scope(**scope.fields()) if scope.fields() else store,
-            read,
-            store.embedding_model,
-        )
-    except BaseException:
-        store.close()
-        raise
+    own = target.for_scope(**scope.fields()) if scope.fields() else target
+    _add(own, read, target.embedding_model)
     _complain_of(read.bad, path.name)
-    return OpenCollection(store, where, read.bad, fresh=True), len(read.memories)
+    return OpenCollection(target, where, read.bad, fresh=True, loaded=len(read.memories))
 
 
 def _check_file(path: Path) -> None:

@@ -14,7 +14,6 @@ from typing import Any, TextIO
 from recall_retrievers.cli.asking import json_value
 from recall_retrievers.cli.collection import STDIN, add_collection, add_scope, opened, scope_of
 from recall_retrievers.cli.existing import PLACE, UNKNOWN, NoModel, open_existing, source_of
-from recall_retrievers.cli.jsonl import load_into
 from recall_retrievers.cli.output import (
     complain,
     json_line,
@@ -56,12 +55,10 @@ def load(options: argparse.Namespace) -> int:
             "load keeps a collection beside a file, and there is none of standard input; name a "
             "file, or ask with --memories -"
         )
-    if options.into is not None:
-        return _load_into(options)
-    if scope_of(options).fields():
+    if options.into is None and scope_of(options).fields():
         raise ValueError("a scope is for --into; without it the lines of the file name their own")
     with opened(options, searched=False) as collection:
-        count = collection.store.count()
+        count = collection.store.count() if collection.loaded is None else collection.loaded
     result = {
         "collection": collection.name,
         "memories": count,
@@ -70,29 +67,6 @@ def load(options: argparse.Namespace) -> int:
     }
     done = "loaded" if collection.fresh else "were there already"
     report(options, result, f"{count} memories {done} in {collection.name}")
-    return 0
-
-
-def _load_into(options: argparse.Namespace) -> int:
-    name = options.collection or "memories"
-    collection, count = load_into(
-        options.memories,
-        options.into,
-        name,
-        scope_of(options),
-        options.timezone,
-        event_times=options.event_times,
-    )
-    with collection.store as store:
-        there = store.count()
-    result = {
-        "collection": name,
-        "memories": there,
-        "loaded_now": count,
-        "left_out": collection.bad_lines,
-    }
-    said = f"{count} memories loaded into {options.into}, collection {name}; it has {there}"
-    report(options, result, said)
     return 0
 
 

@@ -18,6 +18,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.conversation import conversation
 from recall_retrievers.timeline import parse_time
 
+_KEYS = {"mapping", "chat_messages"}
 _TEXTS = ("text", "multimodal_text")  # kinds of content of ChatGPT; others are its work
 
 
@@ -56,15 +57,12 @@ def _exported(content: bytes) -> Sequence[Any] | None:
         read = json.loads(content)
     except (ValueError, RecursionError):
         return None
-    are_conversations = all(
-        isinstance(each, Mapping) and {"mapping", "chat_messages"} & each.keys() for each in read
-    )
-    return read if read and are_conversations else None
+    known = [isinstance(each, Mapping) and _KEYS & each.keys() for each in read]
+    return read if known and all(known) else None
 
 
 def _turns(exported: Mapping[str, Any], timezone: str | None) -> list[Memory]:
-    is_chatgpt = "mapping" in exported
-    said = _of_chatgpt(exported) if is_chatgpt else _of_claude(exported)
+    said = _of_chatgpt(exported) if "mapping" in exported else _of_claude(exported)
     session = exported.get("conversation_id") or exported.get("id") or exported.get("uuid")
     begun = exported.get("create_time") or exported.get("created_at")
     return conversation(

@@ -99,7 +99,7 @@ def test_an_export_is_told_by_its_shape_and_loaded_once(tmp_path: Path, run: Run
     file.write_text(json.dumps(exported), encoding="utf-8")
     command = ["load", file, "--into", into, "--user-id", "ann", "--timezone", "UTC"]
 
-    said = f"2 memories loaded into {into}, collection memories; it has 2\n"
+    said = f"2 memories loaded in {into}\n"
     assert [run(*command)[:2] for _ in range(2)] == [(0, said)] * 2
     with RecallStore(into) as store:
         found = {each.id: each for each in store.memories()}
