@@ -203,10 +203,7 @@ class AgentMemory(Settings):
         scope = self._scope(user_id)
         terms = extract_search_terms(conversation, system_prompt)
         limit = max(_POOL, max_results)
-        kinds: list[Filter] = [
-            {"memory_type": {"$eq": "profile"}},
-            {"memory_type": {"$ne": "profile"}},
-        ]
+        kinds: list[Filter] = [{"memory_type": {sign: "profile"}} for sign in ("$eq", "$ne")]
         text = " ".join(terms)
         searches = [Search(text, limit, scope, kind, method="keyword") for kind in kinds if terms]
         return _matches(terms, self.store.find(searches) if searches else [], max_results)

@@ -39,8 +39,8 @@ class _Batch:
 class TurnWriter:
     """Stores messages through a retriever, each session in its own scope.
 
-    A short answer that nothing is known ("I don't know.") is not stored. It
-    would be found in the place of a memory when the same is asked again.
+    A short answer that nothing is known ("I don't know.") is not stored: it would be found when the
+    same is asked again.
 
     It never raises. Errors are logged, and a batch that failed waits for the next call.
     """
@@ -140,8 +140,6 @@ def says_nothing_known(turn: Memory) -> bool:
         >>> says_nothing_known(Memory(content="Sorry, I don't know that.", author="assistant"))
         True
         >>> says_nothing_known(Memory(content="Not sure, but call Tom.", author="assistant"))
-        False
-        >>> says_nothing_known(Memory(content="I don't know what to do.", author="user"))
         False
     """
     said = turn.content.lower().replace("\u2019", "'")

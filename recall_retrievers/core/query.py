@@ -108,13 +108,11 @@ class Query(Settings):
     @property
     def searched(self) -> str:
         """The text to search for; where it leaves something open, the last messages fill it."""
-        text, times = self.search_text or self.text, self.time_ranges
+        text = self.search_text or self.text
         if not self.messages or not text:
             return text
-        said = [
-            (each.role, each.content) for each in self.messages if each.content not in self.text
-        ]
-        return filled(text, said, names_time=any(each.span for each in times))
+        said = [(x.role, x.content) for x in self.messages if x.content not in self.text]
+        return filled(text, said, names_time=any(each.span for each in self.time_ranges))
 
 
 def check_length(text: str) -> None:

@@ -133,12 +133,11 @@ class AddMemories(Operation):
 async def _stored_before(service: ScopedService, memories: Sequence[Memory]) -> dict[str, str]:
     """The ids of memories with these texts and scopes, by the ids of the new ones."""
     known: dict[str, str] = {}
-    scopes = [service.scope.narrow(each.scope) for each in memories]
-    asked = zip(memories, scopes, strict=True)
-    found = await service.store.afind([Search(new.content, _ALIKE, scope) for new, scope in asked])
-    for new, scope, hits in zip(memories, scopes, found, strict=True):
+    searches = [Search(x.content, _ALIKE, service.scope.narrow(x.scope)) for x in memories]
+    found = await service.store.afind(searches)
+    for new, search, hits in zip(memories, searches, found, strict=True):
         for old in (hit.memory for hit in hits):
-            same = old.content.split() == new.content.split() and old.scope == scope
+            same = old.content.split() == new.content.split() and old.scope == search.scope
             if same and old.id != new.id:  # it has the same id where the operation is done again
                 known.setdefault(new.id, old.id)
     return known

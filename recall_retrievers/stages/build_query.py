@@ -125,7 +125,7 @@ class BuildQuery(ModelStage):
         except (ModelError, ReplyError) as error:
             return recall.fell_back(self.stage_name, error)
         # Times that were read before have their places in the question as it was.
-        written = "search_text" if recall.query.time_ranges else "text"
+        written = "search_text" if any(x.span for x in recall.query.time_ranges) else "text"
         recall = recall.fell_back(self.stage_name, *answer.notes)
         return replace(recall, query=recall.query.model_copy(update={written: answer.value}))
 

@@ -100,7 +100,6 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
         wanted = query.k or 1
         limit = max(self.fetch_k, 4 * wanted)
         text = query.searched
-        # A text without words has no weight of tokens.
         token_weight = self.token_weight * min(1.0, _FEW_WORDS / (len(words(text)) or math.inf))
         while True:
             searches = self._searches(query, text, limit, order, by_tokens=token_weight > 0)

@@ -1,7 +1,7 @@
-"""Exports of conversations, as ChatGPT and Claude write them, and files of memories beside them.
+"""Files of memories: JSON lines, and the ``conversations.json`` that ChatGPT and Claude export.
 
-Both exports are a JSON array of conversations, in ``conversations.json``. ChatGPT's have a
-``mapping`` of nodes, each with its parent; Claude's have a list of ``chat_messages``.
+An export is an array. ChatGPT's conversations have a ``mapping`` of nodes, each with its parent;
+Claude's have a list of ``chat_messages``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,6 @@ def read_file(content: bytes, name: str, timezone: str | None) -> Lines:
 
     A message of an export is a turn of a conversation, with its own id and time. Its ``session_id``
     is the id of the conversation. Of a conversation with branches, the one shown last is read.
-
-    Raises:
-        MemoryFormatError: When nothing can be read, or a conversation has another form.
     """
     exported = _exported(content)
     if exported is None:

@@ -41,17 +41,12 @@ def filled(question: str, said: Sequence[tuple[str, str]], *, names_time: bool =
         >>> filled("Where does the choir rehearse?", said)
         'Where does the choir rehearse?'
     """
-    spoken = [(role, text[:_LONGEST]) for role, text in said if role not in _NOT_SAID]
-    talk = "\n".join(text for _, text in spoken[-_MOST_MESSAGES:])
+    last = [(role, x[:_LONGEST]) for role, x in said if role not in _NOT_SAID][-_MOST_MESSAGES:]
+    talk = "\n".join(text for _, text in last)
     if not talk or not leaves_open(question, talk, names_time=names_time):
         return question
-    first = len(spoken) - 1
-    while first > max(0, len(spoken) - _MOST_MESSAGES):
-        role, text = spoken[first]
-        if role in _USERS and not leaves_open(text, talk):
-            break
-        first -= 1
-    return "\n".join([question, *(text for _, text in spoken[first:])])
+    stand = [n for n, (role, x) in enumerate(last) if role in _USERS and not leaves_open(x, talk)]
+    return "\n".join([question, *(text for _, text in last[stand[-1] if stand else 0 :])])
 
 
 def leaves_open(question: str, talk: str = "", *, names_time: bool = False) -> bool:
