@@ -55,7 +55,7 @@ def load(options: argparse.Namespace) -> int:
             "load keeps a collection beside a file, and there is none of standard input; name a "
             "file, or ask with --memories -"
         )
-    if options.into is None and scope_of(options).fields():
+    if scope_of(options).fields() and options.into is None:
         raise ValueError("a scope is for --into; without it the lines of the file name their own")
     with opened(options, searched=False) as collection:
         count = collection.store.count() if collection.loaded is None else collection.loaded

@@ -1,5 +1,6 @@
 """A question that leaves something open is searched with what was said before it."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,49 +24,21 @@ BOILER = [("user", "Who fixed the boiler?"), ("assistant", "Mr Fenn did.")]
 FILLED = "\nWho fixed the boiler?\nMr Fenn did."
 
 
-@table(
-    ("question", "talk"),
-    [
-        ("Tom?", ""),
-        ("What about Tom's sister?", ""),
-        ("Which one was cheaper?", ""),
-        ("How much was that again?", ""),
-        ("Yes. When did he call?", ""),
-        ("seit wann?", ""),
-        ("Und Tim?", "Was verträgt Lena nicht?"),
-        ("Was haben die gesagt?", ""),
-        ("¿desde cuándo?", ""),
-        ("¿Qué dijo ella?", ""),
-        ("Et Paul ?", "Que prend Camille au petit déjeuner ?"),
-        ("Combien ça coûte ?", "Où est la maison que nous avons louée ?"),
-        ("桑杰呢？", ""),
-        ("多少钱？", ""),
-        ("彼女はどこに住んでいる？", ""),
-        ("太郎は？", ""),
-    ],
-)
-def test_what_leaves_something_open(question: str, talk: str) -> None:
-    assert leaves_open(question, talk)
+OPEN = """Tom? | What about Tom's sister? | Which one was cheaper? | How much was that again?
+Yes. When did he call? | seit wann? | Was haben die gesagt? | ¿desde cuándo? | ¿Qué dijo ella?
+桑杰呢？ | 多少钱？ | 太郎は？ | 彼女はどこに住んでいる？ | Und Tim? ← Was verträgt Lena nicht?
+Et Paul ? ← Que prend Camille au déjeuner ? | Combien ça coûte ? ← Où est notre maison ?"""
+ALONE = """Where do I work? | What can Tom not eat? | Did Anna say what she likes?
+What did I say about that blue car? | Is it true that he learned his trade in Gdansk?
+Wo probt der Chor? | Was hat Lena über ihre Arbeit gesagt? | ¿Dónde vive esa prima de Lucía?
+Quel est le mot de passe du wifi ? | 我在哪里工作？ | 太郎の誕生日はいつ？"""
+ROWS = [(each.strip(), rows is OPEN) for rows in (OPEN, ALONE) for each in re.split(r"[|\n]", rows)]
 
 
-@table(
-    "question",
-    [
-        "Where do I work?",
-        "What can Tom not eat?",
-        "Did Anna say what she likes?",
-        "What did I say about that blue car?",
-        "Is it true that he learned his trade in Gdansk?",
-        "Wo probt der Chor?",
-        "Was hat Lena über ihre Arbeit gesagt?",
-        "¿Dónde vive esa prima de Lucía?",
-        "Quel est le mot de passe du wifi ?",
-        "我在哪里工作？",
-        "太郎の誕生日はいつ？",
-    ],
-)
-def test_what_stands_for_itself(question: str) -> None:
-    assert not leaves_open(question)
+@table(("row", "is_open"), ROWS)
+def test_what_leaves_something_open(row: str, is_open: bool) -> None:
+    question, _, talk = row.partition(" ← ")
+    assert leaves_open(question, talk) is is_open
 
 
 def test_the_last_exchange_fills_and_the_one_before_it_where_that_leaves_open_too() -> None:
@@ -116,17 +89,12 @@ def test_a_model_writes_the_question_anew() -> None:
 
     assert recall.query.searched == "How much did Mr Fenn charge for the boiler?"
     assert [each in shown[0].user for each in ("Who fixed", "Mr Fenn", "How much?")] == [True] * 3
+    failed = run(
+        BuildQuery(llm=object(), condense=True).apply(Recall(query)), Scripted(lambda _: ["?"])
+    )
+    assert (failed.query.searched, len(failed.fallbacks)) == (f"How much?{FILLED}", 1)
     alone = query.model_copy(update={"messages": (Message(role="user", content="How much?"),)})
     assert run(BuildQuery(llm=object(), condense=True).apply(Recall(alone))).query is alone
-
-
-def test_where_the_model_fails_the_messages_fill_the_question() -> None:
-    query = Query(text="How much?", reference_time=NOW, messages=read_messages(BOILER))
-    condense = BuildQuery(llm=object(), condense=True)
-    recall = run(condense.apply(Recall(query)), Scripted(lambda _: ["no idea"]))
-
-    assert recall.query.searched == f"How much?{FILLED}"
-    assert "BuildQuery" in recall.fallbacks[0]
 
 
 @pytest.mark.parametrize("half", ["development", "held back"])
