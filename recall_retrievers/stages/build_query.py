@@ -54,7 +54,7 @@ class BuildQuery(ModelStage):
     A model writes one line from the last three messages. Without a model, or if it fails, the query
     is these messages, each cut at 200 characters: ``- user: ...``.
 
-    A question stays as it is; `MemoryRetriever` searches for the last messages too if it leaves
+    A question stays as it is. A retriever searches for the last messages too if the question leaves
     something open. With ``condense``, a model writes a question with messages before it anew.
 
     Args:
