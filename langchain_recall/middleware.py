@@ -30,12 +30,14 @@ class RecallState(AgentState[Any]):
 class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
     """Before an agent answers, put memories that fit the question into its system message.
 
-    Once a turn, the retriever searches for the last message of the user. Every model call of the
-    turn sees the memories as quoted material. They are not written into the history: the next turn
-    has its own. In the agent's state they are plain text, so any checkpointer can store them.
+    Once a turn, the retriever searches for the last message of the user. If that leaves something
+    open ("and how much was that?"), it searches for the messages before it, too. Every model call
+    of the turn sees the memories as quoted material. They are not written into the history: the
+    next turn has its own. In the agent's state they are plain text, so any checkpointer can store
+    them.
 
     The scope is the retriever's ``scope``, narrowed by ``user_id``, ``agent_id`` and ``workspace``
-    of the run's ``config["configurable"]``.
+    of the run's ``context`` and ``config["configurable"]``.
 
     Args:
         retriever: The retriever that searches.
@@ -78,21 +80,25 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
     # LangGraph hands the runtime over by that name.
     def before_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
         """Search the memories for the last message of the user."""
-        question = self._question(state["messages"])
-        return _recalled(self._retriever.invoke(question, **self._options) if question else [])
+        question, before = self._question(state["messages"])
+        ask = self._retriever.invoke
+        return _recalled(ask(question, messages=before, **self._options) if question else [])
 
     async def abefore_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
         """The same, without blocking the event loop."""
-        question = self._question(state["messages"])
+        question, before = self._question(state["messages"])
         ask = self._retriever.ainvoke
-        return _recalled(await ask(question, **self._options) if question else [])
+        return _recalled(await ask(question, messages=before, **self._options) if question else [])
 
-    def _question(self, messages: Sequence[BaseMessage]) -> str:
-        """The last message of the user; empty if it is no text, or needs no memories."""
-        last = next((each for each in reversed(messages) if isinstance(each, HumanMessage)), None)
-        if last is None or (self._gate is not None and not self._gate.should_search(messages)):
-            return ""
-        return str(last.text).strip()[:LONGEST_QUESTION]
+    def _question(self, messages: Sequence[BaseMessage]) -> tuple[str, Sequence[BaseMessage]]:
+        """The last message of the user, and those before it.
+
+        It is empty if it is no text, or needs no memories.
+        """
+        users = [place for place, each in enumerate(messages) if isinstance(each, HumanMessage)]
+        if not users or (self._gate is not None and not self._gate.should_search(messages)):
+            return "", ()
+        return str(messages[users[-1]].text).strip()[:LONGEST_QUESTION], messages[: users[-1]]
 
     def wrap_model_call(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Unpack
 
@@ -38,6 +38,7 @@ SKIPPED = "recall_skipped"
 # name for a conversation, and memories of other conversations would silently vanish.
 _CONFIGURABLE = ("timestamp", "timezone", "k", "only_with_evidence")
 _CONFIGURABLE_SCOPE = ("user_id", "agent_id", "workspace")
+_RUNTIME = "__pregel_runtime"  # where a graph of LangGraph puts its run's context
 
 
 class RetrieverSettings(RetrieverOptions, total=False):
@@ -77,7 +78,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
 
         The settings from ``k`` to ``deadline_s`` can be set for one call. Of these, timestamp,
         timezone, k, only_with_evidence and the fields user_id, agent_id and workspace of the scope
-        can also come through ``config={"configurable": {...}}``.
+        can also come through ``config={"configurable": {...}}``, or in an agent through
+        ``context={...}``.
 
         Callbacks and ``astream_events`` see each stage as a run of its own. Its model calls are
         inside, and its output has their cost under ``usage``. If the ``gate`` skips the search,
@@ -210,10 +212,18 @@ def explain(documents: Sequence[Document]) -> Explanation:
 
 
 def _call_settings(config: RunnableConfig | None, options: CallOptions) -> CallOptions:
-    """The settings of the call over those in the config of the chain."""
+    """The settings of the call over those in the config of the chain, and in a graph's context."""
     configurable = ensure_config(config).get("configurable") or {}
-    around: Any = {name: configurable[name] for name in _CONFIGURABLE if name in configurable}
-    scope = {name: configurable[name] for name in _CONFIGURABLE_SCOPE if name in configurable}
-    if scope:
-        around["scope"] = Scope.model_validate(scope)
+    context = getattr(configurable.get(_RUNTIME), "context", None)
+    if not isinstance(context, Mapping):  # an object with such attributes
+        names = (*_CONFIGURABLE, *_CONFIGURABLE_SCOPE)
+        context = {name: getattr(context, name) for name in names if hasattr(context, name)}
+    around = combine_options(_named(context), _named(configurable))
     return combine_options(around, options)
+
+
+def _named(given: Mapping[str, Any]) -> CallOptions:
+    options: Any = {name: given[name] for name in _CONFIGURABLE if name in given}
+    if scope := {name: given[name] for name in _CONFIGURABLE_SCOPE if name in given}:
+        options["scope"] = Scope.model_validate(scope)
+    return options  # type: ignore[no-any-return]  # the names are those of the settings

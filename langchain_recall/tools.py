@@ -28,8 +28,8 @@ def create_recall_tool(
     documents.
 
     The model never chooses whose memories are searched. That is the retriever's ``scope``, narrowed
-    by ``user_id``, ``agent_id`` and ``workspace`` of ``config["configurable"]`` of the root call.
-    ``timestamp``, ``timezone`` and ``k`` can stand there too.
+    by ``user_id``, ``agent_id`` and ``workspace`` of ``config["configurable"]`` of the root call,
+    and of the ``context`` of an agent. ``timestamp``, ``timezone`` and ``k`` can stand there too.
 
     Args:
         retriever: The retriever that searches.

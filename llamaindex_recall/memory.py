@@ -30,13 +30,15 @@ from recall_retrievers.text.tokens import token_counter
 _log = logging.getLogger(__name__)
 
 _LAST_FENCE = "\n<memory "
+_BEFORE = 12  # messages before the question
 _ANSWERS = 100  # for agents that read their memory again
 
 
 class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     """A block of LlamaIndex's `Memory` that recalls and keeps memories in a collection.
 
-    It recalls: the retriever searches for the last message of the user, once for each message. The
+    It recalls: the retriever searches for the last message of the user, once for each message. If
+    that leaves something open ("and since when?"), it searches for the messages before it, too. The
     memories come back as quoted material. It stores: messages that no longer fit into the memory,
     as turns of a conversation (see `RecallStore.add_conversation`). ``await block.aflush(memory)``
     at the end of a session stores the rest. An error here never ends an agent's run. It is logged,
@@ -99,12 +101,15 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
         session_id: str | None = None,
         **options: Any,
     ) -> str:
-        spoken = [each for each in messages or [] if each.role == MessageRole.USER]
-        question = (spoken[-1].content or "").strip()[:LONGEST_QUESTION] if spoken else ""
+        said = [*(messages or [])]
+        while said and said[-1].role != MessageRole.USER:
+            said.pop()
+        question = (said.pop().content or "").strip()[:LONGEST_QUESTION] if said else ""
         if not question:
             return ""
         try:
-            call = self._call(session_id or "", options)
+            before = [each for each in said if (each.content or "").strip() != question]
+            call = self._call(session_id or "", {"messages": before[-_BEFORE:], **options})
             # An agent reads its memory after every round of tools; the question is still the same.
             # Within an hour, that is: tomorrow "yesterday" is another day.
             now = datetime.now(UTC)

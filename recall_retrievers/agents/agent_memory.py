@@ -1,7 +1,7 @@
 """AgentMemory: the profiles and events of an agent and its users, searched by a conversation.
 
-They are rows of the types "profile" and "event" in the one collection. With a ``user_id`` a row is
-a user's, without one it is the agent's own. The scope is fixed when the memory is opened.
+Memories of the type "profile" are profiles, those of all other types are events. With a ``user_id``
+a memory is a user's, without one the agent's own. The scope is fixed when the memory is opened.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import TypedDict
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.concurrent import awaited
 from recall_retrievers.core.errors import ScopeError
+from recall_retrievers.core.query import Filter
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings, check_count
 from recall_retrievers.core.settings_messages import got
@@ -117,8 +119,8 @@ class AgentMemory(Settings):
     """The memory of an agent: profiles and events of its own and of its users.
 
     Args:
-        store: A collection made by `RecallStore`; profiles and events are memories of the types
-            "profile" and "event".
+        store: A collection made by `RecallStore`. Memories of the type "profile" are profiles, and
+            those of all other types are events.
         agent_id: The agent, where the collection holds several. Left out = all that is in it.
         user_id: The only user whose memories can be seen. Left out = the agent's and all its
             users'.
@@ -197,39 +199,17 @@ class AgentMemory(Settings):
             QueryError: When ``max_results`` is out of range.
             ScopeError: When ``user_id`` is no text, or an empty one.
         """
-        terms, searches = self._searches(conversation, system_prompt, user_id, max_results)
-        found = self.store.find(searches) if searches else []
-        return _matches(terms, found, max_results)
-
-    async def asearch_memory_with_context(
-        self,
-        conversation: Conversation,
-        system_prompt: str = "",
-        user_id: str | Scope = ANYBODY,
-        max_results: int = 10,
-    ) -> ContextMatches:
-        """The same, without blocking the event loop."""
-        terms, searches = self._searches(conversation, system_prompt, user_id, max_results)
-        found = await self.store.afind(searches) if searches else []
-        return _matches(terms, found, max_results)
-
-    def _searches(
-        self,
-        conversation: Conversation,
-        system_prompt: str,
-        user_id: str | Scope,
-        max_results: int,
-    ) -> tuple[list[str], list[Search]]:
         check_count("max_results", max_results)
         scope = self._scope(user_id)
         terms = extract_search_terms(conversation, system_prompt)
-        if not terms:
-            return terms, []
         limit = max(_POOL, max_results)
-        return terms, [
-            Search(" ".join(terms), limit, scope, {"memory_type": kind}, method="keyword")
-            for kind in ("profile", "event")
-        ]
+        kinds: list[Filter] = [{"memory_type": {sign: "profile"}} for sign in ("$eq", "$ne")]
+        text = " ".join(terms)
+        searches = [Search(text, limit, scope, kind, method="keyword") for kind in kinds if terms]
+        return _matches(terms, self.store.find(searches) if searches else [], max_results)
+
+    asearch_memory_with_context = awaited(search_memory_with_context)  # type: ignore[pydantic-field]  # a method
+    """Look up words as `search_memory_with_context` does, without blocking the event loop."""
 
     def _scope(self, user_id: str | Scope) -> Scope:
         """Whose memories a call sees: its user's, unless this is the memory of another."""

@@ -20,7 +20,7 @@ from recall_retrievers.llm.fencing import QUOTED_MATERIAL, body, fenced, harmles
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.stages.plain_texts import NOTHING_FOUND, named_values
 
-NAME = "recall_memories"
+NAME = "recall"
 DESCRIPTION = (
     "Search the memories of earlier conversations. Use it whenever the answer may depend on what "
     "was said, done or planned before. Ask in a full sentence; name a time in `when`, or in "

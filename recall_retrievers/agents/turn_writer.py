@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from recall_retrievers.core.errors import MemoryFormatError, ScopeError, log_failure
 from recall_retrievers.core.memory import Memory
@@ -35,6 +38,9 @@ class _Batch:
 
 class TurnWriter:
     """Stores messages through a retriever, each session in its own scope.
+
+    A short answer that nothing is known ("I don't know.") is not stored: it would be found when the
+    same is asked again.
 
     It never raises. Errors are logged, and a batch that failed waits for the next call.
     """
@@ -117,4 +123,27 @@ def _turns(message: object, scope: Scope) -> list[Memory]:
     except MemoryFormatError as error:  # it would hold up the others of its batch for ever
         log_failure(_log, "a message cannot be stored and is left out", error)
         return []
-    return [] if turn is None else [turn]
+    return [] if turn is None or says_nothing_known(turn) else [turn]
+
+
+_LONGEST = 160  # characters of an answer that may say nothing else
+_PHRASES = tomllib.loads(Path(__file__).with_name("nothing_known.toml").read_text(encoding="utf-8"))
+_BEFORE, _SAYS, _BUT = (
+    "|".join(_PHRASES[kind].split("\n")[:-1]) for kind in ("before", "says", "but")
+)
+
+
+def says_nothing_known(turn: Memory) -> bool:
+    """Whether a turn is the assistant's, and says no more than that it does not know.
+
+    Examples:
+        >>> says_nothing_known(Memory(content="Sorry, I don't know that.", author="assistant"))
+        True
+        >>> says_nothing_known(Memory(content="Not sure, but call Tom.", author="assistant"))
+        False
+    """
+    said = turn.content.lower().replace("\u2019", "'")
+    if turn.author != "assistant" or len(said) > _LONGEST:
+        return False
+    opening = re.match(f"(?:(?:{_BEFORE})[\\s,.:!，。、]*)*(?:{_SAYS})", said)
+    return opening is not None and re.search(_BUT, said[opening.end() :]) is None

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from recall_retrievers.cli.existing import PLACE, open_existing
-from recall_retrievers.cli.jsonl import OpenCollection, open_beside, open_in_memory
+from recall_retrievers.cli.existing import PLACE, open_existing, open_store, source_of
+from recall_retrievers.cli.jsonl import OpenCollection, load_into, open_beside, open_in_memory
 from recall_retrievers.core.errors import SettingsError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import Fields
@@ -25,11 +25,16 @@ _FILE = (
 STDIN = Path("-")
 
 
-def add_file(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a file of memories."""
-    parser.add_argument("--memories", metavar="FILE", type=Path, required=True, help=_FILE)
-    parser.set_defaults(collection=None, field=[])
+def add_load(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `recall load`."""
+    file = parser.add_mutually_exclusive_group(required=True)
+    file.add_argument("file", metavar="FILE", nargs="?", type=Path, help=_FILE)
+    file.add_argument("--memories", metavar="FILE", type=Path, help="the same")
+    parser.add_argument("--into", metavar="PATH|URL", help=f"{PLACE}; a new folder is made")
+    parser.add_argument("--collection", help="its name, with --into (memories)")
+    parser.set_defaults(field=[])
     _add_reading(parser)
+    add_scope(parser, "with --into, the {} of memories that name none")
 
 
 def add_collection(parser: argparse.ArgumentParser) -> None:
@@ -58,10 +63,10 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_scope(parser: argparse.ArgumentParser) -> None:
+def add_scope(parser: argparse.ArgumentParser, about: str = "only the memories of this {}") -> None:
     """Add the options of a scope."""
     for name in Scope.model_fields:
-        parser.add_argument(f"--{name.replace('_', '-')}", help=f"only the memories of this {name}")
+        parser.add_argument(f"--{name.replace('_', '-')}", help=about.format(name))
 
 
 def scope_of(options: argparse.Namespace) -> Scope:
@@ -78,6 +83,13 @@ def opened(options: argparse.Namespace, *, searched: bool = True) -> Iterator[Op
     """
     # A second of what the user waits for is chromadb's import; the model loads beside it.
     ThreadPoolExecutor(1).submit(MiniLM().embed_query, "tea")
+    if getattr(options, "into", None) is not None:  # of `recall load`
+        target, times = source_of(options.into, new=True), options.event_times
+        name = options.collection or "memories"
+        with open_store(target, name, create=True, event_times=times) as store:
+            owner = scope_of(options)
+            yield load_into(options.memories, store, options.into, owner, options.timezone)
+        return
     collection = (_of_chroma if options.memories is None else _of_file)(options, searched)
     with collection.store:
         yield collection

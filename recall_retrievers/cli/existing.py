@@ -63,6 +63,7 @@ def open_store(  # noqa: PLR0913 - the settings of a store, each by name
     create: bool | None = False,
     searched: bool = True,
     require_scope: Sequence[ScopeName] = (),
+    event_times: bool = True,
 ) -> RecallStore:
     """Open a collection with the model that it remembers.
 
@@ -70,7 +71,13 @@ def open_store(  # noqa: PLR0913 - the settings of a store, each by name
     embeds nothing.
     """
     opened = partial(
-        RecallStore, source, name, fields=fields, create=create, require_scope=require_scope
+        RecallStore,
+        source,
+        name,
+        fields=fields,
+        create=create,
+        require_scope=require_scope,
+        event_times=event_times,
     )
     try:
         return opened(embedding=None if searched else NoModel(UNKNOWN))

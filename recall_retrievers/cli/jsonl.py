@@ -10,10 +10,13 @@ from pathlib import Path
 
 from recall_retrievers.cli.existing import embedding_of
 from recall_retrievers.cli.output import complain
-from recall_retrievers.core.memory_lines import Lines, left_out, read_lines
+from recall_retrievers.core.memory_lines import Lines, left_out
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
+from recall_retrievers.store.chat_exports import read_file
 from recall_retrievers.store.copying import add_with_vectors
 from recall_retrievers.store.embedding.minilm import MiniLM
+from recall_retrievers.store.store import Store
 from recall_retrievers.timeline.parse_time import resolve_timezone
 
 _STATE = "source.json"
@@ -28,12 +31,13 @@ class OpenCollection:
     name: str
     bad_lines: Mapping[int, str] = field(default_factory=dict)  # their numbers, and what is wrong
     fresh: bool = False  # whether the file was loaded now; else the collection was there
+    loaded: int | None = None  # how many memories of it, if there may be others
 
 
 def open_beside(
     path: Path, timezone: str | None = None, *, event_times: bool = True, searched: bool = True
 ) -> OpenCollection:
-    """The collection of a JSONL file, loaded where the file is new or has changed.
+    """The collection of a file, loaded where the file is new or has changed.
 
     Lines that cannot be read are named on standard error. If none can be read, it is an error, and
     what was loaded earlier stays. Where no questions are asked (``searched``), any model may have
@@ -57,7 +61,7 @@ def open_beside(
         store = opened(state.get("model", _MODEL))
         _complain_of(bad_lines, path.name)
         return OpenCollection(store, folder.name, bad_lines)
-    read = read_lines(content, path.name, timezone)
+    read = read_file(content, path.name, timezone)
     memories, model = read.memories, _model_of(read)
     store = opened(model)
     try:
@@ -81,11 +85,24 @@ def open_in_memory(
 ) -> OpenCollection:
     """Load lines as those of `open_beside` into a collection in memory."""
     resolve_timezone(timezone)
-    read = read_lines(content, name, timezone)
+    read = read_file(content, name, timezone)
     store = RecallStore(event_times=event_times)
     _add(store, read, _MODEL)
     _complain_of(read.bad, name)
     return OpenCollection(store, name, read.bad, fresh=True)
+
+
+def load_into(
+    path: Path, target: RecallStore, where: str, scope: Scope, timezone: str | None
+) -> OpenCollection:
+    """Add the memories of a file to a collection. One that names no owner gets the ``scope``."""
+    _check_file(path)
+    resolve_timezone(timezone)
+    read = read_file(path.read_bytes(), path.name, timezone)
+    own = target.for_scope(**scope.fields()) if scope.fields() else target
+    _add(own, read, target.embedding_model)
+    _complain_of(read.bad, path.name)
+    return OpenCollection(target, where, read.bad, fresh=True, loaded=len(read.memories))
 
 
 def _check_file(path: Path) -> None:
@@ -106,7 +123,7 @@ def _model_of(read: Lines) -> str:
     return models.pop() if len(models) == 1 else _MODEL
 
 
-def _add(store: RecallStore, read: Lines, model: str) -> None:
+def _add(store: Store, read: Lines, model: str) -> None:
     memories = read.memories
     known = {memory_id: vector for memory_id, (by, vector) in read.vectors.items() if by == model}
     if unknown := len(read.vectors) - len(known):
@@ -114,7 +131,7 @@ def _add(store: RecallStore, read: Lines, model: str) -> None:
     try:
         add_with_vectors(store, memories, known, progress=True)
     except KeyboardInterrupt:
-        stored, wanted = min(store.count(), len(memories)), len(memories)
+        stored, wanted = len(store.get([*memories])), len(memories)
         raise KeyboardInterrupt(
             f"{stored:,} of {wanted:,} memories are stored; the same command goes on from there"
         ) from None

@@ -39,21 +39,26 @@ _MOST = 10  # values that a row of the table names
 
 
 def load(options: argparse.Namespace) -> int:
-    """Load a file of memories into the collection next to it.
+    """Load a file of memories into the collection next to it, or into another one.
 
-    The collection is in FILE.recall, next to the file. Lines that cannot be read are left out, and
-    three of them are named on standard error (--json names all). If no line can be read, nothing is
-    changed. Memories that are stored already are neither embedded nor written again. So if a load
-    is interrupted, the same command goes on where it ended. In Python, RecallStore("FILE.recall")
-    opens the collection.
+    The file has JSON objects, one a line, or it is conversations.json of an export of ChatGPT or of
+    Claude. With --into, the memories are added to a collection that `recall mcp` and `recall serve`
+    can serve. Else the collection is in FILE.recall, next to the file. Lines that cannot be read
+    are left out, and three of them are named on standard error (--json names all). If no line can
+    be read, nothing is changed. Memories that are stored already are neither embedded nor written
+    again. So if a load is interrupted, the same command goes on where it ended. In Python,
+    RecallStore("FILE.recall") opens the collection.
     """
+    options.memories = options.memories or options.file
     if options.memories == STDIN:
         raise ValueError(
             "load keeps a collection beside a file, and there is none of standard input; name a "
             "file, or ask with --memories -"
         )
+    if scope_of(options).fields() and options.into is None:
+        raise ValueError("a scope is for --into; without it the lines of the file name their own")
     with opened(options, searched=False) as collection:
-        count = collection.store.count()
+        count = collection.store.count() if collection.loaded is None else collection.loaded
     result = {
         "collection": collection.name,
         "memories": count,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from recall_retrievers import __version__
 from recall_retrievers.cli import asking, managing, serve
-from recall_retrievers.cli.collection import add_collection, add_file
+from recall_retrievers.cli.collection import add_collection, add_load
 from recall_retrievers.cli.evaluate import add_evaluate, evaluate
 from recall_retrievers.cli.output import complain, writes_all
 from recall_retrievers.core.errors import RecallError
@@ -61,7 +61,7 @@ _EVAL = "--memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.
 _COMMANDS = {
     "ask": Command(asking.ask, asking.add_ask, _ASK),
     "explain": Command(asking.explain, asking.add_explain, _EXPLAIN),
-    "load": Command(managing.load, add_file, "--memories notes.jsonl"),
+    "load": Command(managing.load, add_load, "conversations.json --into ./memories --user-id ann"),
     "export": Command(managing.export, managing.add_export, _EXPORT),
     "stats": Command(managing.stats, add_collection, _STATS),
     "delete": Command(managing.delete, managing.add_delete, _DELETE),

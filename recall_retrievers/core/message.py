@@ -83,11 +83,11 @@ def read_message(value: object) -> Message:
         raise ValueError(f"a message cannot be read: {error}") from error
 
 
-def latest(messages: Sequence[Message], longest: int) -> list[tuple[str, str]]:
+def latest(messages: Sequence[Message], longest: int, most: int = LATEST) -> list[tuple[str, str]]:
     """The last messages as (role, text); longer texts are cut."""
     return [
         (each.role, each.content[:longest] + "..." * (len(each.content) > longest))
-        for each in messages[-LATEST:]
+        for each in messages[-most:]
     ]
 
 

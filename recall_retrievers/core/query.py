@@ -13,6 +13,7 @@ from recall_retrievers.core.message import Message
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Count, Settings
 from recall_retrievers.core.settings_messages import got
+from recall_retrievers.text.follow_ups import filled
 from recall_retrievers.timeline import TimeRange, parse_time
 from recall_retrievers.timeline.parse_time import in_zone, resolve_timezone
 
@@ -85,7 +86,8 @@ class Query(Settings):
         time_ranges: The times that the question names, best first; set by `ExtractTime`.
         search_text: The text to search for. Empty = ``text``.
         k: How many memories the caller wants; None outside a retriever.
-        messages: The conversation around the question, oldest first, if it is known.
+        messages: The conversation around the question, oldest first, if it is known. Where the
+            question leaves something open, they are searched for, too.
         as_of: The moment whose memories are asked; None = those of the reference time.
         include_superseded: Whether superseded memories may answer.
     """
@@ -102,6 +104,15 @@ class Query(Settings):
     messages: tuple[Message, ...] = ()
     as_of: datetime | None = None
     include_superseded: bool = False
+
+    @property
+    def searched(self) -> str:
+        """The text to search for; where it leaves something open, the last messages fill it."""
+        text = self.search_text or self.text
+        if not self.messages or not text:
+            return text
+        said = [(x.role, x.content) for x in self.messages if x.content not in self.text]
+        return filled(text, said, names_time=any(each.span for each in self.time_ranges))
 
 
 def check_length(text: str) -> None:

@@ -123,7 +123,8 @@ user_id out
             if getattr(self, name) is None:
                 raise ScopeError(
                     f"the scope must name {name}, because of require_scope={tuple(names)!r}; got "
-                    f"{got(self.fields())}. Pass scope={{{name!r}: ...}}"
+                    f"{got(self.fields())}. Pass scope={{{name!r}: ...}}; to an agent of LangChain "
+                    f"context={{{name!r}: ...}}, or config={{'configurable': {{{name!r}: ...}}}}"
                 )
 
 

@@ -154,8 +154,9 @@ class StageRun(Request):
 
 
 def _shown(recall: Recall) -> dict[str, object]:
-    query = recall.query.search_text or recall.query.text
-    return {"query": query, "candidates": len(recall.memories)}
+    query = recall.query  # of every stage: a call only where there is something to fill
+    text = query.searched if query.messages else query.search_text or query.text
+    return {"query": text, "candidates": len(recall.memories)}
 
 
 def pipeline(

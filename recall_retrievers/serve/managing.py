@@ -14,6 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 from recall_retrievers.core.errors import MissingMemoryError, QueryError
 from recall_retrievers.core.memory import Memory, MetadataValue
 from recall_retrievers.core.query import Filter, Timestamp
+from recall_retrievers.core.requests import Search
 from recall_retrievers.serve.operation import (
     MOST_PER_REQUEST,
     MemoryView,
@@ -29,6 +30,7 @@ from recall_retrievers.store.chroma.fields import new_id
 from recall_retrievers.store.conditions import MemoryChanges, Order, Position
 
 _MOST_ADDED = 1_000
+_ALIKE = 10  # the nearest memories, among which an equal text would be
 
 
 def _as_json(filter: object) -> object:
@@ -81,9 +83,10 @@ _SCOPE = set(ScopeFields.model_fields)
 
 
 class Added(BaseModel):
-    """The ids of the memories that were stored, in order."""
+    """The ids of the memories that are stored now, in order."""
 
     ids: list[str]
+    known: list[str] = Field(default_factory=list, description="Those that were stored before.")
 
 
 class Page(BaseModel):
@@ -113,10 +116,31 @@ class AddMemories(Operation):
     memories: list[NewMemory] = Field(
         min_length=1, max_length=_MOST_ADDED, description="The memories."
     )
+    only_new: bool = Field(default=False, description="Leave out texts that are stored already.")
 
     async def done_by(self, service: ScopedService) -> Added:
         """Store them in the scope of the service."""
-        return Added(ids=await service.store.aadd([each.memory() for each in self.memories]))
+        memories = [each.memory() for each in self.memories]
+        if not self.only_new:
+            return Added(ids=await service.store.aadd(memories))
+        known = await _stored_before(service, memories)
+        await service.store.aadd([each for each in memories if each.id not in known])
+        return Added(
+            ids=[known.get(each.id, each.id) for each in memories], known=[*known.values()]
+        )
+
+
+async def _stored_before(service: ScopedService, memories: Sequence[Memory]) -> dict[str, str]:
+    """The ids of memories with these texts and scopes, by the ids of the new ones."""
+    known: dict[str, str] = {}
+    searches = [Search(x.content, _ALIKE, service.scope.narrow(x.scope)) for x in memories]
+    found = await service.store.afind(searches)
+    for new, search, hits in zip(memories, searches, found, strict=True):
+        for old in (hit.memory for hit in hits):
+            same = old.content.split() == new.content.split() and old.scope == search.scope
+            if same and old.id != new.id:  # it has the same id where the operation is done again
+                known.setdefault(new.id, old.id)
+    return known
 
 
 class _Conditions(TimedOperation):

@@ -5,7 +5,7 @@ Whose memories is never an argument. A memory is shown in a fence: what it says 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -42,6 +42,7 @@ from recall_retrievers.serve.managing import (
     UpdateMemory,
 )
 from recall_retrievers.serve.operation import (
+    MESSAGES,
     MOST_PER_REQUEST,
     MemoryView,
     Operation,
@@ -86,18 +87,18 @@ class RecallTool(Tool):
     title = "Recall memories"
     description = DESCRIPTION
 
-    question: str = Field(min_length=1, description="What to look for, as a full question.")
+    query: str = Field(min_length=1, description="What to look for, as a full question.")
     k: int = Field(default=5, ge=1, le=MOST_PER_REQUEST, description="How many memories at most.")
     when: str = Field(default="", description=WHEN)
     since: str = Field(default="", description=SINCE)
     until: str = Field(default="", description=UNTIL)
     as_of: str = Field(default="", description=AS_OF)
     only_with_evidence: bool = Field(default=False, description=ONLY_WITH_EVIDENCE)
+    messages: Sequence[dict[str, object]] = Field(default=(), description=MESSAGES)
 
     async def call(self, do: Do) -> str:
         """The memories in their fences, best first."""
-        named = self._named()
-        done = await do(RetrievePersonalMemory(query=named.pop("question"), **named))
+        done = await do(RetrievePersonalMemory(**self._named()))
         found = Retrieved.model_validate(done).metadata
         why = found.evidence_about
         return _shown(found.memory_list) or nothing_found(self.when, self.since, self.until, why)
@@ -125,10 +126,13 @@ class RememberTool(Tool):
     )
 
     async def call(self, do: Do) -> str:
-        """A sentence that says that it is stored, with its id."""
+        """A sentence that says that it is stored, or was before, with its id."""
         named = {name: value for name, value in self if value != ""}
-        done = await do(AddMemories(memories=[NewMemory(**named)]))
-        [memory_id] = Added.model_validate(done).ids
+        stored = await do(AddMemories(memories=[NewMemory(**named)], only_new=True))
+        done = Added.model_validate(stored)
+        [memory_id] = done.ids
+        if done.known:
+            return f"This was stored already, with the id {memory_id!r}; nothing was changed."
         return f"Remembered, with the id {memory_id!r}."
 
 
@@ -259,7 +263,7 @@ PROMPT = types.Prompt(
     name="answer_from_memory",
     title="Answer from memory",
     description="A question together with the memories that may answer it.",
-    arguments=[types.PromptArgument(name="question", description="The question.", required=True)],
+    arguments=[types.PromptArgument(name="query", description="The question.", required=True)],
 )
 
 Context = ServerRequestContext[dict[str, Any], Any]
@@ -288,6 +292,7 @@ class McpTools:
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_resource_templates,
             on_read_resource=self._read_resource,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
@@ -299,6 +304,11 @@ class McpTools:
     async def _list_resources(self, _: Context, __: Paging) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[LATEST])
 
+    async def _list_resource_templates(
+        self, _: Context, __: Paging
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[])
+
     async def _list_prompts(self, _: Context, __: Paging) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[PROMPT])
 
@@ -307,10 +317,10 @@ class McpTools:
     ) -> types.CallToolResult:
         """Call a tool; what is wrong is a sentence that the model can act on."""
         try:
-            text = await self._called(context, params.name, params.arguments or {})
+            text, done = await self._called(context, params.name, params.arguments or {})
         except Exception as error:  # noqa: BLE001 - a model gets a sentence, and the log the rest
             return types.CallToolResult(content=[_text(failure_of(error).detail)], is_error=True)
-        return types.CallToolResult(content=[_text(text)])
+        return types.CallToolResult(content=[_text(text)], structured_content=done)
 
     async def _read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
@@ -326,9 +336,9 @@ class McpTools:
     ) -> types.GetPromptResult:
         if params.name != PROMPT.name:
             raise _wrong(f"there is no prompt {params.name!r}; there is {PROMPT.name}")
-        question = (params.arguments or {}).get("question", "")
-        text = await self._read(context, RecallTool, {"question": question})
-        message = types.PromptMessage(role="user", content=_text(f"{text}\n\n{question}"))
+        query = (params.arguments or {}).get("query", "")
+        text = await self._read(context, RecallTool, {"query": query})
+        message = types.PromptMessage(role="user", content=_text(f"{text}\n\n{query}"))
         return types.GetPromptResult(messages=[message])
 
     async def _read(
@@ -336,17 +346,26 @@ class McpTools:
     ) -> str:
         """What a tool says outside a call; what is wrong is an error of the protocol."""
         try:
-            return await self._called(context, tool.name, arguments)
+            return (await self._called(context, tool.name, arguments))[0]
         except Exception as error:  # noqa: BLE001 - as of a tool
             raise _wrong(failure_of(error).detail) from None
 
-    async def _called(self, context: Context, name: str, arguments: Mapping[str, object]) -> str:
+    async def _called(
+        self, context: Context, name: str, arguments: Mapping[str, object]
+    ) -> tuple[str, dict[str, Any]]:
+        """What a tool says, and the same as the JSON of the HTTP API, for programs."""
         if name not in self._tools:
             raise QueryError(f"there is no tool {name!r}; there are {', '.join(self._tools)}")
         request = context.request
         scope = client_of(request).scope if isinstance(request, Request) else self._scope
-        tool = self._tools[name].model_validate(arguments)
-        return await tool.call(lambda operation: self._service.do(operation, scope))
+        tool, done = self._tools[name].model_validate(arguments), dict[str, Any]()
+
+        async def do(operation: Operation) -> BaseModel:
+            result = await self._service.do(operation, scope)
+            done.update(result.model_dump(mode="json", exclude={"answer"}, exclude_defaults=True))
+            return result
+
+        return await tool.call(do), done
 
 
 def _described(tool: type[Tool]) -> types.Tool:

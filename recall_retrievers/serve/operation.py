@@ -78,6 +78,7 @@ def answer_to(failure: HTTPException) -> JSONResponse:
 
 
 MOST_PER_REQUEST = 100
+MESSAGES = "The conversation before it, if it leaves something open: role and content of each."
 
 
 def _says_something(sent: Collection[object] | None) -> object:
@@ -291,9 +292,7 @@ class RetrievePersonalMemory(ReadingOperation):
     of_tasks: ClassVar[bool] = False
 
     query: str = Field(default="", description="The question, in plain words.")
-    messages: Sequence[dict[str, object]] = Field(
-        default=(), description="The conversation before it: messages with role and content."
-    )
+    messages: Sequence[dict[str, object]] = Field(default=(), description=MESSAGES)
     k: int | None = Field(
         default=None, ge=1, le=MOST_PER_REQUEST, description="How many memories at most."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -102,9 +103,10 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
                 recall = recall.fell_back(_NAME, error)
         wanted = query.k or 1
         limit = max(self.fetch_k, 4 * wanted)
-        token_weight = self._token_weight(query)
+        text = query.searched
+        token_weight = self.token_weight * min(1.0, _FEW_WORDS / (len(words(text)) or math.inf))
         while True:
-            searches = self._searches(query, limit, order, by_tokens=token_weight > 0)
+            searches = self._searches(query, text, limit, order, by_tokens=token_weight > 0)
             answers: Sequence[Sequence[Hit]] = yield searches
             _check_hits(answers)
             arms = arms_of(answers)
@@ -138,9 +140,8 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             limit = min(4 * limit, MOST_HITS)
 
     def _searches(
-        self, query: Query, limit: int, order: AskedOrder | None, *, by_tokens: bool
+        self, query: Query, text: str, limit: int, order: AskedOrder | None, *, by_tokens: bool
     ) -> list[Search]:
-        text = query.search_text or query.text
         if order is not None:
             said = query.text[slice(*order.span)]
             text = without_order(text.replace(said, " ", 1) if order.count else text)
@@ -197,10 +198,6 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             arms[0].source.facts(keys_of(arms)),
             comparable=not self.similarity_floor,
         )
-
-    def _token_weight(self, query: Query) -> float:
-        number = len(words(query.search_text or query.text))
-        return self.token_weight * min(1.0, _FEW_WORDS / number) if number else 0.0
 
     def _distinct(self, pool: Pool, window: tuple[TimeRange, ...]) -> Pool:
         """The candidates without copies, best first; equal scores are sorted by id."""

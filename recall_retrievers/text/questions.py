@@ -10,13 +10,24 @@ from pathlib import Path
 
 from recall_retrievers.text.words import CJK, SMALL_WORDS, Language, language_of, stemmed
 
+
+def any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """A pattern of any of these words, the longest first."""
+    return re.compile("|".join(sorted(words, key=lambda each: -len(each))))
+
+
 _DATA = tomllib.loads(Path(__file__).with_name("asking.toml").read_text(encoding="utf-8"))
-_NO_TOPIC = re.compile("|".join(sorted(_DATA["cjk"].split(), key=lambda each: -len(each))))
-_WORD = re.compile(rf"[{CJK}]+|[^\W{CJK}]+")
+NO_TOPIC = frozenset(_DATA["cjk"].split())
+"""What is no topic in Chinese and Japanese."""
+
+_NO_TOPIC = any_of(NO_TOPIC)
+WORD = re.compile(rf"[{CJK}]+|[^\W{CJK}]+")
+"""A word, or a run of Chinese or Japanese characters."""
 
 
 @cache
-def _empty(language: Language) -> frozenset[str]:
+def empty_words(language: Language) -> frozenset[str]:
+    """The small words of a language, and the stems of those that say nothing of a topic."""
     return SMALL_WORDS[language].union(stemmed(_DATA[language].split(), language))
 
 
@@ -41,15 +52,15 @@ def asks_for_time_alone(
     rest = text
     for start, end in sorted(spans, reverse=True):
         rest = f"{rest[:start]} {rest[end:]}"
-    named = {part for name in names for part in _WORD.findall(name.lower())}
+    named = {part for name in names for part in WORD.findall(name.lower())}
     left = [
         word
-        for word in _WORD.findall(rest.lower())
+        for word in WORD.findall(rest.lower())
         if word not in named and (word.isascii() or _NO_TOPIC.sub("", _without(word, named)))
     ]
     return any(
         all(
-            word in _empty(language) or stem in _empty(language)
+            word in empty_words(language) or stem in empty_words(language)
             for word, stem in zip(left, stemmed(left, language), strict=True)
         )
         for language in SMALL_WORDS

@@ -93,11 +93,15 @@ def by_the_tool(face: Face, store: Any, scope: dict[str, Any]) -> object:
     return face.call(tool, "invoke", {"query": QUESTION}, config(scope))
 
 
-def by_the_middleware(face: Face, store: Any, scope: dict[str, Any]) -> object:
+def by_the_middleware(face: Face, store: Any, scope: dict[str, Any], **run: Any) -> object:
     middleware = [langchain_recall.RecallMiddleware(retriever(face, store))]
     agent = create_agent(FakeListChatModel(responses=["Yes."]), middleware=middleware)
     said: Any = {"messages": [("user", QUESTION)]}
-    return face.call(agent, "invoke", said, config(scope))["recalled"]
+    return face.call(agent, "invoke", said, config(scope), **run)["recalled"]
+
+
+def by_the_context_of_a_run(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    return by_the_middleware(face, store, {}, context=scope)
 
 
 def bundled(face: Face, store: Any, own: dict[str, Any], **options: Any) -> object:
@@ -230,6 +234,13 @@ WAYS = [
         "langchain_recall",
         examples=8,
     ),
+    Way(
+        "the context of a run",
+        by_the_context_of_a_run,
+        CONFIGURABLE,
+        "langchain_recall",
+        examples=4,
+    ),
     Way("a query bundle", bundled, face="llamaindex_recall"),
     Way(
         "a query bundle beside a call",
@@ -312,6 +323,7 @@ def test_an_empty_field_of_a_scope_is_nobody(store: RecallStore, face: Face, way
 
 
 COMMANDS = {
+    "load": ("notes.jsonl", "--into"),
     "ask": (QUESTION, "--chroma"),
     "explain": (QUESTION, "--chroma"),
     "export": ("--chroma",),

@@ -5,7 +5,7 @@ import runpy
 import sys
 import warnings
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +21,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langchain_recall import RecallMiddleware, RecallRetriever, SearchGate, create_recall_tool
+from recall_retrievers.core.errors import ScopeError
 from recall_retrievers.store import RecallStore
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "langgraph_memory.py"
@@ -96,7 +97,7 @@ def test_an_agent_answers_a_dated_question_and_its_checkpoint_keeps_the_evidence
 ) -> None:
     """The model calls the tool, is told, and answers; a later turn begins where this one ended."""
     asked = {"query": "What did the dentist do?", "when": "last Tuesday"}
-    call = {"name": "recall_memories", "args": asked, "id": "1"}
+    call = {"name": "recall", "args": asked, "id": "1"}
     replies = [AIMessage("", tool_calls=[call]), AIMessage("A filling."), AIMessage("Yes.")]
     tool = create_recall_tool(RecallRetriever(store=store))
     agent = create_agent(ToolCaller(messages=iter(replies)), [tool], checkpointer=saver)
@@ -179,6 +180,34 @@ def test_every_model_call_of_a_turn_sees_the_memories(store: RecallStore, face: 
     assert not any("filling in my tooth" in m.text for m in done["messages"])
 
 
+@langchain
+@pytest.mark.parametrize("form", [dict, SimpleNamespace])
+def test_the_context_of_a_run_says_whose_memories_are_seen(
+    words: Any, face: Face, form: Any
+) -> None:
+    def ask(**given: Any) -> str:
+        model = said(AIMessage("", tool_calls=[call]), "Tea.")
+        with RecallStore(embedding=words) as store:
+            store.add(
+                {"content": f"{user} drinks tea.", "user_id": user} for user in ("ann", "bob")
+            )
+            retriever = RecallRetriever(store=store, require_scope=["user_id"])
+            tools = [create_recall_tool(retriever)]
+            agent = create_agent(model, tools, middleware=[RecallMiddleware(retriever)])
+            asked = {"messages": [("user", "Who drinks tea?")]}
+            face.call(agent, "invoke", asked, given.pop("config", None), **given)
+        return "".join(str(message.content) for message in model.shown[-1])
+
+    call = {"name": "recall", "args": {"query": "Who drinks tea?"}, "id": "1"}
+    seen = ask(context=form(user_id="bob"))
+    assert seen.count("bob drinks tea.") == 2  # in front of the conversation, and from the tool
+    assert "ann drinks" not in seen
+    with pytest.raises(ScopeError, match="cannot be changed to 'ann'"):
+        ask(context=form(user_id="bob"), config={"configurable": {"user_id": "ann"}})
+    with pytest.raises(ScopeError, match=r"context=\{'user_id': \.\.\.\}, or config=\{'config"):
+        ask()
+
+
 def test_of_a_message_that_is_longer_than_a_question_the_beginning_is_asked(
     store: RecallStore,
 ) -> None:
@@ -202,6 +231,20 @@ def test_the_next_turn_has_its_own_memories_and_the_history_none(store: RecallSt
     assert "filling" not in model.shown[1][0].text
     assert "Green tea" in model.shown[1][0].text
     assert [type(m).__name__ for m in done["messages"]] == ["HumanMessage", "AIMessage"] * 2
+
+
+@langchain
+def test_a_follow_up_is_searched_with_what_was_said(words: Any, face: Face) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add(["Fenn fixed the boiler.", "Fenn took 140 pounds.", "The rain.", "The sun."])
+        model = said("Fenn did.", "140 pounds.")
+        recall = RecallMiddleware(RecallRetriever(store=store, k=2))
+        agent = create_agent(model, middleware=[recall], checkpointer=InMemorySaver())
+
+        run(agent, "Who fixed the boiler?", face, thread_id="1")
+        run(agent, "And how much was that?", face, thread_id="1")
+
+    assert "140 pounds" in model.shown[1][0].text
 
 
 def test_where_nothing_is_found_the_model_is_told_nothing(store: RecallStore) -> None:

@@ -39,7 +39,7 @@ class Scripted:
         self.schemas = [tool.metadata.to_openai_tool()["function"]["parameters"] for tool in tools]
         results = [str(each.content) for each in messages if each.role == "tool"]
         if tools and not results:
-            call = ToolCallBlock(tool_name="recall_memories", tool_kwargs=ASKED, tool_call_id="1")
+            call = ToolCallBlock(tool_name="recall", tool_kwargs=ASKED, tool_call_id="1")
             return ChatMessage(role="assistant", blocks=[call])
         read = results[-1] if results else shown
         said = re.search(r"The dentist (?:put|of Bob)[^.]+\.", read)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
+from tables import table
 
 import llamaindex_recall
 from llamaindex_recall import RecallMemoryBlock, RecallRetriever
@@ -95,6 +96,15 @@ async def test_one_question_is_asked_once_however_often_it_is_read(counting: Cou
     assert len(set(first)) == 1
     assert await seen(memory, "the dentist??")
     assert counting.asked == 2
+
+
+async def test_a_follow_up_is_searched_with_what_was_said(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add(["Fenn fixed the boiler.", "Fenn took 140 pounds.", "The rain.", "The sun."])
+        memory = memory_of(RecallMemoryBlock(retriever=RecallRetriever(store=store, k=2)))
+        await memory.aput_messages([told("Who fixed the boiler?"), told("Fenn did.", "assistant")])
+
+        assert "140 pounds" in await seen(memory, "And how much was that?")
 
 
 async def test_the_moment_of_asking_can_come_with_the_call(store: RecallStore) -> None:
@@ -200,6 +210,30 @@ async def test_a_message_that_can_never_be_stored_is_left_out_and_logged(
 
     assert counting.count() == 2
     assert "cannot be stored and is left out" in caplog.text
+
+
+@table(
+    ("answer", "kept"),
+    [
+        ("I\u2019m sorry, but I have no information about your sister.", False),
+        ("Unfortunately, I couldn't find anything about that.", False),
+        ("Leider weiß ich das nicht.", False),
+        ("Lo siento, no tengo información sobre eso.", False),
+        ("Je ne sais pas.", False),
+        ("抱歉，我没有相关的记忆。", False),
+        ("すみません、知りません。", False),
+        ("I don't know her, but call Tom.", True),
+        ("I have no objection, take the car.", True),
+        ("I don't know what to do. " * 9, True),
+    ],
+)
+def test_an_answer_that_says_nothing_is_not_kept(words: Any, answer: str, kept: bool) -> None:
+    with RecallStore(embedding=words) as store:
+        block = RecallMemoryBlock(retriever=RecallRetriever(store=store))
+        asked = [told("I don't know who my sister is."), told(answer, "assistant")]
+        asyncio.run(block.aput(asked))
+
+        assert store.count() == 1 + kept
 
 
 async def test_what_was_kept_is_a_conversation(counting: Counting) -> None:

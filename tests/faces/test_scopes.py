@@ -296,10 +296,10 @@ def test_a_retriever_has_the_scope_of_its_view(own_store: RecallStore, face: Fac
 def test_an_agents_memory_of_a_view(own_store: RecallStore) -> None:
     agent = langchain_recall.AgentMemory(store=own_store.for_scope(user_id="bob"))
 
-    assert agent.search_memory_with_context("dentist")["total_matches"] == 0
+    assert agent.search_memory_with_context("dentist")["total_matches"] == 1
     own_store.for_scope(user_id="bob").add(
         [{"content": "Bob fears the dentist.", "memory_type": "event"}]
     )
-    assert agent.search_memory_with_context("dentist")["total_matches"] == 1
+    assert agent.search_memory_with_context("dentist")["total_matches"] == 2
     with pytest.raises(ScopeError):
         agent.search_memory_with_context("dentist", user_id="ann")

@@ -114,9 +114,9 @@ async def test_an_agent_over_mcp(lived: RecallStore) -> None:
         async def say(name: str, **arguments: str) -> str:
             return str((await client.call_tool(name, arguments)).content[0].text)
 
-        assert "Rome" in await say("recall", question=QUESTION)
-        assert re.search('id="bonn".* until 2025-02-01"', await say("recall", question=BEFORE))
-        then = await say("recall", question=QUESTION, as_of="2024-06-01")
+        assert "Rome" in await say("recall", query=QUESTION)
+        assert re.search('id="bonn".* until 2025-02-01"', await say("recall", query=BEFORE))
+        then = await say("recall", query=QUESTION, as_of="2024-06-01")
         assert ("Bonn" in then, "Rome" in then) == (True, False)
         said = await say("supersede", id="rome", content="I live in Lima.")
         [lima] = re.findall("with the id '(.*)', in the place of 'rome'", said)

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from faces.adapters import Face, once
+from faces.adapters import Face
 from faces.conftest import NOW
 from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
@@ -60,15 +60,6 @@ def test_each_memory_has_the_time_of_day_at_which_it_was_recorded() -> None:
     text = RecallToolInput(query="tea").answer(memories)
 
     assert re.findall(r'recorded="\S+ (\S+)', text) == ["09:00:00", "09:00:00"]
-
-
-@once
-def test_the_scope_is_the_retrievers(store: RecallStore, face: Face) -> None:
-    retriever = face.RecallRetriever(store=store, timestamp=NOW, scope={"user_id": "bob"})
-
-    _, found = face.use(face.create_recall_tool(retriever), query="dentist")
-
-    assert [each.id for each in found] == ["bob"]
 
 
 def test_the_schema_shows_a_question_and_times_and_nothing_else(

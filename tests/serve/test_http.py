@@ -211,7 +211,7 @@ async def test_nothing_of_what_a_provider_says_reaches_a_client_or_the_log(
         embedding.secret = secret
         answer = client.post("/retrieve_personal_memory", json={"query": "tea"})
         async with Client(McpTools(ScopedService.of(store), Scope()).server()) as model:
-            [shown] = (await model.call_tool("recall", {"question": "tea"})).content
+            [shown] = (await model.call_tool("recall", {"query": "tea"})).content
 
     assert (answer.status_code, "Retry-After" in answer.headers) == (status, status == 503)
     for text in (answer.text, str(shown)):

@@ -34,7 +34,7 @@ TOOLS = ["recall", "remember", "update", "supersede", "forget", "list_memories"]
 SISTER = {"content": "The sister of Ann is Eva."}
 CALLS = [
     {"name": "remember", "args": SISTER},
-    {"name": "recall", "args": {"question": "Who is Ann's sister?", "k": 1}},
+    {"name": "recall", "args": {"query": "Who is Ann's sister?", "k": 1}},
 ]
 # A folder with langchain-mcp-adapters and the mcp 1 that it needs; see `langchain_client`.
 ADAPTERS = os.environ.get("RECALL_MCP_ADAPTERS", "")
@@ -69,7 +69,7 @@ async def test_the_tools_say_what_they_do(server: httpx.Client) -> None:
 
 
 async def test_a_client_over_http_sees_the_memories_of_its_token(server: httpx.Client) -> None:
-    asked = {"question": "What did the dentist do?", "when": "on 5 March 2024"}
+    asked = {"query": "What did the dentist do?", "when": "on 5 March 2024"}
     for token, said in [(ANN, "The dentist filled a tooth."), (BOB, "The dentist of Bob is")]:
         async with client_of(server, token) as client:
             shown = text_of(await client.call_tool("recall", asked))
@@ -87,22 +87,22 @@ async def test_without_a_token_there_is_no_session(server: httpx.Client) -> None
 @table(
     ("name", "arguments", "said"),
     [
-        ("recall", {"question": "tea", "when": ""}, "when must not be empty: pass a value, or le"),
+        ("recall", {"query": "tea", "when": ""}, "when must not be empty: pass a value, or le"),
         ("list_memories", {"memory_type": ""}, "memory_type must not be empty"),
         ("list_memories", {"since": None}, "since must be a text; got None"),
         ("forget", {"ids": ["moved", ""]}, "ids must not be empty"),
-        ("recall", {"question": "tea", "k": 0}, "k must be at least 1; got 0"),
-        ("recall", {"question": "tea", "user_id": "bob"}, "no argument 'user_id'. It takes: as_of"),
-        ("recall", {"question": "tea", "when": "blue"}, "no time is named by 'blue'; say it as in"),
-        ("recall", {"question": "tea", "since": "soon"}, "since must be a date such as 2024-03-01"),
-        ("recall", {}, "question is missing"),
+        ("recall", {"query": "tea", "k": 0}, "k must be at least 1; got 0"),
+        ("recall", {"query": "tea", "user_id": "bob"}, "no argument 'user_id'. It takes: as_of"),
+        ("recall", {"query": "tea", "when": "blue"}, "no time is named by 'blue'; say it as in"),
+        ("recall", {"query": "tea", "since": "soon"}, "since must be a date such as 2024-03-01"),
+        ("recall", {}, "query is missing"),
         ("forget", {"ids": []}, "ids must be a list with at least 1 item"),
         ("list_memories", {"after": "x"}, "after must be the `next` of the page before"),
         ("list_memories", {"after": "W1tb" * 20_000}, "after must be the `next` of the page"),
         ("list_memories", {"order": "best"}, "order must be 'newest' or 'oldest'"),
         ("remember", {"content": " "}, "content must hold some text"),
         ("remember", {"content": "x", "created_at": "soon"}, "created_at"),
-        ("recall", {"question": "tea", "as_of": "soon"}, "as_of must be an int, float, ISO 8601"),
+        ("recall", {"query": "tea", "as_of": "soon"}, "as_of must be an int, float, ISO 8601"),
         ("update", {"id": "bobs", "content": "tea"}, "there is no memory 'bobs'"),
         ("supersede", {"id": "bobs", "content": "tea"}, "there is no memory 'bobs'"),
         ("supersede", {"id": "moved", "content": ""}, "content must be a text with at least 1"),
@@ -138,9 +138,42 @@ async def test_memories_are_listed_page_by_page_and_forgotten_by_their_ids() -> 
         assert sorted(each.id for each in store.memories()) == ["bobs", "filled", "uploads"]
 
 
+async def test_the_same_text_is_stored_once_in_a_scope() -> None:
+    with filled_store() as store, running(store, tokens=TOKENS) as server:
+        for token, said in [(ANN, "Remembered, "), (ANN, "This was stored already, "), (BOB, "Re")]:
+            async with client_of(server, token) as client:
+                done = await client.call_tool("remember", SISTER)
+                again = await client.call_tool(
+                    "remember", {"content": "The  sister of Ann is Eva."}
+                )
+            assert text_of(done).startswith(said)
+            assert text_of(again).startswith("This was stored already, with the id")
+        assert store.count() == 6
+
+
+async def test_what_a_tool_says_is_there_for_programs_too(server: httpx.Client) -> None:
+    async with client_of(server, ANN) as client:
+        found = await client.call_tool("recall", {"query": "dentist", "k": 1})
+        listed = await client.call_tool("list_memories", {"limit": 1})
+        templates = await client.list_resource_templates()
+
+    [memory] = found.structured_content["metadata"]["memory_list"]
+    assert memory["content"] in text_of(found)
+    assert "answer" not in found.structured_content
+    assert [each["id"] for each in listed.structured_content["memories"]] == ["filled"]
+    assert templates.resource_templates == []
+
+
+async def test_a_follow_up_is_recalled_with_what_was_said(server: httpx.Client) -> None:
+    said = [{"role": "user", "content": "Where did the dentist of Elm Street move from?"}]
+    asked = {"query": "And since when?", "k": 1, "messages": said}
+    async with client_of(server, ANN) as client:
+        assert "Elm Street" in text_of(await client.call_tool("recall", asked))
+
+
 async def test_nothing_found_names_the_time(server: httpx.Client) -> None:
     async with client_of(server, ANN) as client:
-        asked = {"question": "dentist", "since": "2031-01-01", "until": "2031-01-31"}
+        asked = {"query": "dentist", "since": "2031-01-01", "until": "2031-01-31"}
         result = await client.call_tool("recall", asked)
 
     assert not result.is_error
@@ -172,9 +205,9 @@ async def test_a_server_may_have_no_tool_that_writes() -> None:
 async def test_a_prompt_brings_the_memories(server: httpx.Client) -> None:
     async with client_of(server, BOB) as client:
         [prompt] = (await client.list_prompts()).prompts
-        asked = {"question": "Who is my dentist?"}
+        asked = {"query": "Who is my dentist?"}
         [message] = (await client.get_prompt(prompt.name, asked)).messages
-        with pytest.raises(MCPError, match="question must be a text"):
+        with pytest.raises(MCPError, match="query must be a text"):
             await client.get_prompt(prompt.name, {})
 
     assert isinstance(message.content, TextContent)
@@ -218,7 +251,7 @@ async def test_a_client_of_llamaindex_starts_the_server_itself(tmp_path: Path) -
     program, words, environment = stdio_command(tmp_path, "--user-id", "ann")
     client = BasicMCPClient(program, args=words, env=environment)
 
-    found = str(await client.call_tool("recall", {"question": "Who is Ann's sister?"}))
+    found = str(await client.call_tool("recall", {"query": "Who is Ann's sister?"}))
     assert "The sister of Ann is Eva." in found
     assert "Sisters?" not in found
 
