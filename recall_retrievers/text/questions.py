@@ -75,7 +75,7 @@ _GRAMMAR = """
 
 @cache
 def _no_topic(language: Language) -> frozenset[str]:
-    return _empty(language).union(_GRAMMAR.split())
+    return empty_words(language).union(_GRAMMAR.split())
 
 
 def telling(text: str, names: Iterable[str] = ()) -> dict[str, frozenset[str]]:
@@ -88,10 +88,10 @@ def telling(text: str, names: Iterable[str] = ()) -> dict[str, frozenset[str]]:
         >>> [*telling("What did Ann's sister tell me about Lisbon?", ["Ann"])]
         ['sister', 'Lisbon']
     """
-    found = [word for word in _WORD.findall(text) if len(word) > 1 and not _CJK.match(word)]
+    found = [word for word in WORD.findall(text) if len(word) > 1 and not _CJK.match(word)]
     lower = [word.lower() for word in found]
     language = language_of(lower)
-    without = _no_topic(language).union(*(_WORD.findall(name.lower()) for name in names))
+    without = _no_topic(language).union(*(WORD.findall(name.lower()) for name in names))
     stems = zip(stemmed(lower, language), stemmed(lower, "english"), strict=True)
     forms = zip(found, lower, map(frozenset, stems), strict=True)
     return {
