@@ -11,17 +11,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from recall_retrievers.cli.asking import json_value
-from recall_retrievers.cli.collection import STDIN, add_collection, add_scope, opened, scope_of
-from recall_retrievers.cli.existing import PLACE, UNKNOWN, NoModel, open_existing, source_of
-from recall_retrievers.cli.output import (
-    complain,
-    json_line,
-    print_json,
-    report,
-    show_facts,
-    writes_all,
+from recall_retrievers.cli.collection import opened
+from recall_retrievers.cli.existing import UNKNOWN, NoModel, open_existing, source_of
+from recall_retrievers.cli.options import (
+    PLACE,
+    STDIN,
+    add_collection,
+    add_file,
+    add_scope,
+    json_value,
+    scope_of,
 )
+from recall_retrievers.cli.output import json_line, print_json, report, show_facts
+from recall_retrievers.cli.streams import complain, writes_all
 from recall_retrievers.core.errors import EmbeddingMismatchError, SettingsError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.memory_lines import memory_line
@@ -34,6 +36,7 @@ from recall_retrievers.store.doctor.repair import Repaired
 from recall_retrievers.store.embedding.embedder import MULTILINGUAL
 from recall_retrievers.store.embedding.multilingual import Multilingual
 
+add_load, add_stats = add_file, add_collection
 _PAGE = 250  # memories whose vectors are read at once
 _MOST = 10  # values that a row of the table names
 
@@ -245,6 +248,9 @@ def migrate(options: argparse.Namespace) -> int:
 def add_path(parser: argparse.ArgumentParser) -> None:
     """Add the path."""
     parser.add_argument("path", metavar="PATH", help="a folder of Chroma, such as FILE.recall")
+
+
+add_check = add_repair = add_path
 
 
 def check(options: argparse.Namespace) -> int:
