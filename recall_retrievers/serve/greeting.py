@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.metadata import version
 from threading import Thread
-
-from recall_retrievers import __version__
 
 INSTRUCTIONS = (
     "Long-term memories of earlier conversations. Call `recall` before you answer what may depend "
@@ -66,7 +65,11 @@ def answer_to(line: bytes) -> dict[str, object] | None:
             "resources": {"listChanged": False, "subscribe": False},
             "tools": {"listChanged": False},
         },
-        "serverInfo": {"name": "recall", "title": "Recall", "version": __version__},
+        "serverInfo": {
+            "name": "recall",
+            "title": "Recall",
+            "version": version("recall-retrievers"),
+        },
         "instructions": INSTRUCTIONS,
     }
     return {"jsonrpc": "2.0", "id": request["id"], "result": result}
