@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import *  # noqa: F403 - the stages
     from langchain_recall.document_compressor import RecallCompressor as RecallCompressor
     from langchain_recall.document_compressor import originals as originals
+    from langchain_recall.embedding import MiniLM as MiniLM
     from langchain_recall.flows import arecall as arecall
     from langchain_recall.flows import personal_memory_retriever as personal_memory_retriever
     from langchain_recall.flows import recall as recall
@@ -36,6 +37,7 @@ _EXPORTS = by_name(
         "langchain_recall.any_store": "AnyStore",
         "langchain_recall.compressors": STAGES,
         "langchain_recall.document_compressor": "RecallCompressor originals",
+        "langchain_recall.embedding": "MiniLM",
         "langchain_recall.graph_store": "RecallGraphStore",
         "langchain_recall.middleware": "RecallMiddleware",
         "langchain_recall.flows": (
@@ -50,7 +52,7 @@ _EXPORTS = by_name(
 
 if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
     __all__ = list(_EXPORTS)
-__getattr__ = lazy_exports(
+__getattr__, __dir__ = lazy_exports(
     _EXPORTS,
     {
         "langchain_core": "langchain",

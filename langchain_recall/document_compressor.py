@@ -114,6 +114,8 @@ class MemoryCompressor(
 
 
 class RecallCompressor(StageList, MemoryCompressor):
+    """Several stages as one: each knows what the stages before it understood of the question."""
+
     piece: ClassVar[type] = BaseDocumentCompressor
 
     if TYPE_CHECKING:  # what may be handed in; checkers would take the type that is read back

@@ -83,6 +83,8 @@ class MemoryPostprocessor(Stage, BaseNodePostprocessor):
 
 
 class RecallPostprocessor(StageList, MemoryPostprocessor):
+    """Several stages as one: each knows what the stages before it understood of the question."""
+
     piece: ClassVar[type] = BaseNodePostprocessor
 
     if TYPE_CHECKING:  # what may be handed in; checkers would take the type that is read back

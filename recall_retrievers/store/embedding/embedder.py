@@ -46,6 +46,7 @@ def as_embedder(model: object | None) -> Embedder:
     """
     if model is None:
         return MiniLM()
+    model = getattr(model, "converted", model)  # what `MiniLM` of a face gives its framework
     if isinstance(model, MiniLM | Multilingual | _Checked):
         return model
     if isinstance(model, str):
