@@ -120,4 +120,7 @@ class RecallOptions(Timed, SearchMethod):
         start, end = (
             None if bound is None else parse_time(bound, moment.tzinfo) for bound in self.time_range
         )
-        return (TimeRange(start, end, "day", text="the range given"),)
+        try:
+            return (TimeRange(start, end, "day", text="the range given"),)
+        except ValueError as error:
+            raise QueryError(f"time_range: {error}") from None
