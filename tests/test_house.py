@@ -25,6 +25,7 @@ OWN = {  # a framework's own words and places
     "RecallMiddleware",
     "RecallPostprocessor",
     "RecallQueryBundle",
+    "RecallTranslator",
     "StageUsage",
 }
 STAGES = recall_retrievers.STAGES.split()

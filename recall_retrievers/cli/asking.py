@@ -36,7 +36,7 @@ _AS_IN_PYTHON = "as those of RecallRetriever in Python; none switches a limit of
 _SETTINGS = {
     "method": "search by meaning, by words or both",
     "fusion": "how both make one score",
-    "semantic_weight": "the share of meaning in it, 0 to 1",
+    "semantic_weight": "the share of meaning in it, 0 to 1 (0.65 with the default model)",
     "token_weight": "the share of single words in the share of meaning, 0 to 1",
     "time_mode": "whether a named time is preferred, required or ignored",
     "time_range": 'look in this time, whatever the question names: "last week", "in March"',
@@ -48,6 +48,7 @@ _SETTINGS = {
     "as_of": "answer as the collection stood at this moment, ISO 8601",
     "include_superseded": "find superseded memories, too: true or false",
 }
+_BY_MODEL = {"semantic_weight"}  # whose default depends on it
 _METAVARS = {"filter": "JSON", "time_range": "WORDS", "as_of": "TIME"}
 
 
@@ -67,7 +68,9 @@ def add_ask(parser: argparse.ArgumentParser) -> None:
             type=json_value if name == "filter" else str,
             metavar=None if get_origin(field.annotation) is Literal else _METAVARS.get(name, "X"),
             default=argparse.SUPPRESS,
-            help=about if field.default is None else f"{about} ({field.default})",
+            help=about
+            if field.default is None or name in _BY_MODEL
+            else f"{about} ({field.default})",
         )
 
 

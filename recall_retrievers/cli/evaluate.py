@@ -93,13 +93,7 @@ def _name_missing(store: RecallStore, questions: Sequence[Question]) -> None:
 
 
 def _show(steps: Comparison, final: Evaluation, times: Sequence[Sequence[TimeRange]]) -> None:
-    show(steps.table())
-    without = sum(each.figures is None for each in final.answers)
-    say(
-        f"{len(final.answers)} questions, {without} that no memory answers; "
-        f"{final.milliseconds:.0f} ms each (median)."
-    )
-    say(f"\nQuestions that name a time: {sum(map(bool, times))}", style="bold")
+    say(f"Questions that name a time: {sum(map(bool, times))}", style="bold")
     for answer, ranges in zip(final.answers, times, strict=True):
         if ranges:
             say(answer.question.question)
@@ -113,6 +107,13 @@ def _show(steps: Comparison, final: Evaluation, times: Sequence[Sequence[TimeRan
             say(f"{each.question.question}  {', '.join(sorted(each.missed))}")
     if count:
         say('Why: recall explain --id ID "the question", with the options of this command')
+    say("")
+    show(steps.table())
+    without = sum(each.figures is None for each in final.answers)
+    say(
+        f"{len(final.answers)} questions, {without} that no memory answers; "
+        f"{final.milliseconds:.0f} ms each (median). The last line is what `recall ask` does."
+    )
 
 
 def _json(

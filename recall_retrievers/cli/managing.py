@@ -116,6 +116,8 @@ def _output(path: Path | None) -> Iterator[tuple[TextIO, bool]]:
     if path is None:
         yield sys.stdout, not writes_all(sys.stdout)
         return
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}; make it first")
     part = path.with_name(path.name + ".part")
     try:
         with part.open("w", encoding="utf-8", newline="\n") as out:
