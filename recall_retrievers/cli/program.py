@@ -42,7 +42,7 @@ exit codes: 0 done; 1 the answer is no (gate; check; eval --at-least); 2 the inp
 
 
 class Command(NamedTuple):
-    """A command: its module, what it does in a line, and an example.
+    """A command: its module, and what it does in a line.
 
     In the module its function is called as the command, and that of its options ``add_COMMAND``.
     The docstring of the function is its help; its first line is ``about``.
@@ -50,62 +50,50 @@ class Command(NamedTuple):
 
     module: str
     about: str
-    example: str
 
 
-_ASK = '--memories notes.jsonl "what did I say about the dentist last Tuesday?"'
-_EXPLAIN = '--memories notes.jsonl --id m17 "what did I say about the dentist?"'
-_EXPORT = "--chroma ./memories --output all.jsonl"
-_STATS = "--chroma ./my_app --collection notes --field created_at=date"
-_DELETE = "--chroma ./my_app --user-id ann --before 2024-01-01"
-_TIME = '"what did we plan for early March?" --timestamp 2024-06-12T15:30'
-_GATE = '"When is my sister\'s birthday?" && echo ask the memories'
-_EVAL = "--memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.8"
 _COMMANDS = {
-    "ask": Command("asking", "Ask the memories of a file or collection.", _ASK),
-    "explain": Command(
-        "asking", "Every number behind an answer, or behind one that is missing.", _EXPLAIN
-    ),
-    "load": Command(
-        "managing",
-        "Load a file of memories into the collection next to it.",
-        "--memories notes.jsonl",
-    ),
+    "ask": Command("asking", "Ask the memories of a file or collection."),
+    "explain": Command("asking", "Every number behind an answer, or behind one that is missing."),
+    "load": Command("managing", "Load a file of memories into the collection next to it."),
     "export": Command(
-        "managing", "Write the memories of a collection to a file, or to standard output.", _EXPORT
+        "managing", "Write the memories of a collection to a file, or to standard output."
     ),
     "stats": Command(
         "managing",
         "What a collection holds: the number of memories, their types, owners and times.",
-        _STATS,
     ),
     "delete": Command(
-        "managing",
-        "Delete memories of a collection by their owner, time, type or metadata.",
-        _DELETE,
+        "managing", "Delete memories of a collection by their owner, time, type or metadata."
     ),
     "migrate": Command(
-        "managing",
-        "Copy a collection from a folder to a server, or to Chroma Cloud.",
-        "./memories http://localhost:8000",
+        "managing", "Copy a collection from a folder to a server, or to Chroma Cloud."
     ),
-    "check": Command("managing", "Check all files of a Chroma path.", "notes.jsonl.recall"),
-    "repair": Command(
-        "managing", "Repair a Chroma path whose index is damaged.", "notes.jsonl.recall"
-    ),
-    "mcp": Command(
-        "serve",
-        "Serve memories to an agent, by the Model Context Protocol.",
-        "./memories --user-id ann",
-    ),
+    "check": Command("managing", "Check all files of a Chroma path."),
+    "repair": Command("managing", "Repair a Chroma path whose index is damaged."),
+    "mcp": Command("serve", "Serve memories to an agent, by the Model Context Protocol."),
     "serve": Command(
-        "serve",
-        "Serve memories over HTTP, and by the Model Context Protocol at /mcp.",
-        "./memories --tokens tokens.txt",
+        "serve", "Serve memories over HTTP, and by the Model Context Protocol at /mcp."
     ),
-    "time": Command("times", "What is understood of the time in a text.", _TIME),
-    "gate": Command("asking", "Whether a message needs memories at all, and why.", _GATE),
-    "eval": Command("evaluate", "How well your own questions are answered.", _EVAL),
+    "time": Command("times", "What is understood of the time in a text."),
+    "gate": Command("asking", "Whether a message needs memories at all, and why."),
+    "eval": Command("evaluate", "How well your own questions are answered."),
+}
+_EXAMPLES = {
+    "ask": '--memories notes.jsonl "what did I say about the dentist last Tuesday?"',
+    "explain": '--memories notes.jsonl --id m17 "what did I say about the dentist?"',
+    "load": "--memories notes.jsonl",
+    "export": "--chroma ./memories --output all.jsonl",
+    "stats": "--chroma ./my_app --collection notes --field created_at=date",
+    "delete": "--chroma ./my_app --user-id ann --before 2024-01-01",
+    "migrate": "./memories http://localhost:8000",
+    "check": "notes.jsonl.recall",
+    "repair": "notes.jsonl.recall",
+    "mcp": "./memories --user-id ann",
+    "serve": "./memories --tokens tokens.txt",
+    "time": '"what did we plan for early March?" --timestamp 2024-06-12T15:30',
+    "gate": '"When is my sister\'s birthday?" && echo ask the memories',
+    "eval": "--memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.8",
 }
 
 
@@ -200,7 +188,7 @@ def _parser(program: str, arguments: Sequence[str]) -> argparse.ArgumentParser:
             module = import_module(f"recall_retrievers.cli.{each.module}")
             run = getattr(module, name)
             command.description = cleandoc(run.__doc__)
-            command.epilog = f"example:\n  {program} {name} {each.example}"
+            command.epilog = f"example:\n  {program} {name} {_EXAMPLES[name]}"
             getattr(module, f"add_{name}")(command)
             command.add_argument("--json", action="store_true", help="print JSON, not tables")
             command.add_argument("-v", "--verbose", action="store_true", help="log what is done")
