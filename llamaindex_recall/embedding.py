@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from pydantic import ConfigDict
 
+from recall_retrievers.core.settings import Settings
 from recall_retrievers.store.embedding.minilm import MiniLM as _MiniLM
 
 
-class MiniLM(BaseEmbedding):
+class MiniLM(Settings, BaseEmbedding):
     """Turns texts into vectors with all-MiniLM-L6-v2, on this machine.
 
     It is the default of `RecallStore`. So a vector store of yours that has its vectors can be
@@ -19,6 +21,8 @@ class MiniLM(BaseEmbedding):
         >>> len(MiniLM().get_query_embedding("green tea"))
         384
     """
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     converted: ClassVar[_MiniLM] = _MiniLM()
 
