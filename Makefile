@@ -30,13 +30,13 @@ $(DEMO): pyproject.toml constraints.txt
 	@echo "Installing the library and both frameworks into .venv: about 500 MB, seconds from a warm cache"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --constraint constraints.txt uv
-	@$(call fetch,--editable $(BOTH))
+	@$(call fetch,--quiet --editable $(BOTH))
 	@touch $@
 
 $(READY): $(DEMO)
 	@echo "Installing what tests, checks and docs need into .venv: about 1.6 GB in all"
 	@$(BIN)/pip install --quiet --constraint constraints.txt --upgrade "pip>=25.1"  # knows groups
-	@$(call fetch,--editable ".[all]" --group dev)
+	@$(call fetch,--quiet --editable ".[all]" --group dev)
 	@touch $@
 
 demo: $(DEMO)  ## load real conversations and ask them three questions

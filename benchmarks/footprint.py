@@ -1,15 +1,17 @@
-"""What an installation weighs, and how long an import takes.
+"""What an installation weighs, and how long an import or the start of a command takes.
 
     python -m benchmarks.footprint [--rounds 3] [--json OUT]
 
 Megabytes are those of the files of every distribution that ``recall-retrievers`` with an extra
-pulls in, as they are installed here; nothing is fetched. An import is timed in a process of its
-own: the processor's time, less what Python takes for nothing; the median counts.
+pulls in, as they are installed here; nothing is fetched. An import or a command is timed in a
+process of its own: the processor's time, less what Python takes for nothing; the median counts. A
+server is timed until its client has the answer to `initialize`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import subprocess
@@ -33,7 +35,16 @@ IMPORTS = {
     "langchain_core.retrievers alone": "import langchain_core.retrievers",
     "llama_index.core alone": "import llama_index.core",
     "chromadb, when a store is opened": "import chromadb",
+    "langchain_chroma alone": "import langchain_chroma",
 }
+_RUN = "from recall_retrievers.cli import main; main('recall', {})"
+COMMANDS = {
+    "`recall time`": _RUN.format(["time", "last Tuesday"]),
+    "`recall mcp`, until it answers": _RUN.format(["mcp", "no-folder"]),
+}
+_CLIENT = {"capabilities": {}, "clientInfo": {"name": "footprint", "version": "1"}}
+_PARAMS = {"protocolVersion": "2025-06-18", **_CLIENT}
+_INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _PARAMS}
 
 
 def required(extra: str) -> list[Distribution]:
@@ -67,12 +78,22 @@ def megabytes(distributions: Sequence[Distribution]) -> float:
     return sum(path.stat().st_size for path in files if path.is_file()) / 2**20
 
 
-def milliseconds(code: str, rounds: int) -> float:
-    """The median of what a new Python computes for some code."""
+def milliseconds(code: str, rounds: int, *, serves: bool = False) -> float:
+    """The median of what a new Python computes for some code, or for its first answer."""
     took = []
     for _ in range(rounds + 1):  # the first finds the files cold
-        before = os.times()
-        subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own code
+        before, answered = os.times(), False
+        with subprocess.Popen(  # noqa: S603 - our own code
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process:
+            if serves and process.stdin and process.stdout:
+                process.stdin.write(f"{json.dumps(_INITIALIZE)}\n")
+                process.stdin.flush()
+                answered = process.stdout.readline().startswith("{")
+                process.kill()
+            process.communicate()
+        if not answered if serves else process.returncode:
+            raise RuntimeError(f"it failed: {code}")
         after = os.times()
         spent = (after.children_user - before.children_user) + (
             after.children_system - before.children_system
@@ -91,8 +112,8 @@ def measure(rounds: int) -> dict[str, dict[str, dict[str, float]]]:
             for extra, each in weights.items()
         },
         "imports": {
-            name: {"ms": round(milliseconds(code, rounds) - nothing)}
-            for name, code in IMPORTS.items()
+            name: {"ms": round(milliseconds(code, rounds, serves="mcp" in name) - nothing)}
+            for name, code in {**IMPORTS, **COMMANDS}.items()
         },
     }
 
@@ -110,7 +131,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for extra, figures in result["installation"].items():
         name = f"recall-retrievers[{extra}]" if extra else "recall-retrievers"
         table.add_row(name, str(figures["mb"]), str(figures["packages"]))
-    imports = Table("import", "ms")
+    imports = Table("import or command", "ms")
     for name, figures in result["imports"].items():
         imports.add_row(name, str(figures["ms"]))
     console = Console()

@@ -1,8 +1,7 @@
 """How long the first answer takes after opening, and how much memory that needs.
 
     python -m benchmarks.opening [--rows 10000,100000,1000000] [--folder FOLDER] [--rounds 3]
-                                 [--minutes 60] [--json OUT] [--picture FILE.svg]
-                                 [--page docs/how_it_grows.md]
+                                 [--minutes 60] [--json OUT] [--page docs/how_it_grows.md]
 
 A collection of each size is built once under ``--folder`` (see `made_collection`: the vectors are
 made, Chroma writes the rows) and kept, so that a second run need not build it. A million rows take
@@ -19,8 +18,8 @@ Every figure is of a process of its own, on files that the machine has in its me
 answer by meaning *and* words (an answer while rows are still read says that it is less).
 ``next_ms`` is the median of the questions after that. ``beyond_mb`` is the resident memory beyond
 that of ``chroma``, ``peak_beyond_mb`` the most of it. ``ask_s`` is ``recall ask`` as a whole
-process, with the default embedding; ``ask_of_100_s`` the same on a hundred rows. ``--picture``
-draws the figures against the rows. ``--page`` writes them into the table of a page.
+process, with the default embedding; ``ask_of_100_s`` the same on a hundred rows. ``--page``
+writes them into the table of a page, and draws the picture beside it of that table.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.grown_page import write_opening
+from benchmarks.grown_page import read_opening, write_opening
 from benchmarks.kept_collection import NAME, Kept, client_of
 from benchmarks.made_collection import NotBuiltError, made
 from benchmarks.opening_picture import draw
@@ -117,7 +116,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--minutes", type=float, default=60, help="for building one size")
     parser.add_argument("--json", type=json_file)
-    parser.add_argument("--picture", type=Path, metavar="FILE.svg")
     parser.add_argument("--page", type=Path, metavar="FILE.md")
     given = parser.parse_args(argv)
     sizes = [int(each) for each in given.rows.split(",")]
@@ -133,10 +131,11 @@ def main(argv: Sequence[str] | None = None) -> None:
                 by_rows[str(rows)] = {"left_out": str(error)}
     result = {"k": K, "rounds": given.rounds, "by_rows": by_rows}
     print_opening(result)
-    if given.picture is not None:
-        given.picture.write_text(draw(by_rows), encoding="utf-8")
     if given.page is not None:
         write_opening(given.page, by_rows)
+        picture = given.page.parent / "pictures" / "opening.svg"
+        picture.parent.mkdir(exist_ok=True)
+        picture.write_text(draw(read_opening(given.page)), encoding="utf-8")
     write_json(given.json, result)
 
 

@@ -14,7 +14,7 @@ from benchmarks.latency_picture import DASHES, STYLE, text
 _WIDTH, _HEIGHT, _TOP, _BOTTOM = 960, 380, 66, 96
 _LEFTS, _WIDE = (62, 382, 702), 236  # where the charts begin, and how wide they are
 _CHARTS = (
-    ("hybrid_s", "seconds to the first answer", (0.1, 1, 10, 100)),
+    ("hybrid_s", "seconds to the first answer", (0.01, 0.1, 1, 10, 100)),
     ("beyond_mb", "MB beyond Chroma's own", (10, 100, 1000, 10_000)),
     ("next_ms", "ms for a question after that", (1, 10, 100, 1000)),
 )
@@ -30,8 +30,7 @@ def draw(by_rows: Mapping[str, Any]) -> str:
     """The picture.
 
     Args:
-        by_rows: What `opening` measured, by the number of rows; sizes that were left out are not
-            drawn.
+        by_rows: What the table of the page says, by the number of rows.
     """
     measured = {int(rows): x["systems"] for rows, x in by_rows.items() if "systems" in x}
     counts = sorted(measured)

@@ -54,9 +54,9 @@ from benchmarks.report import print_retrieval, print_retrieval_mean
 from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.evaluation.metrics import Figures, mean, score
 from recall_retrievers.retriever.call_options import CallOptions
-from recall_retrievers.stages.extract_time import without_time_words
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange
+from recall_retrievers.timeline.extract_time import without_time_words
 
 TimeUse = Literal["parser", "none", "oracle", "wrong"]
 

@@ -47,8 +47,8 @@ def _public(module: griffe.Module) -> Iterator[griffe.Class | griffe.Function]:
 
 
 def _describe(found: griffe.Class, value: type) -> None:
-    if found.docstring is None and found.parent.path.startswith(FACES):
-        # A class of a face has the docstring of the class that it is made of.
+    if found.parent.path.startswith(FACES):
+        # A class of a face has the docstring of the class that it is made of, at run time.
         found.docstring = griffe.Docstring(inspect.getdoc(value) or "", parent=found)
     # Settings that are taken as **settings are the fields; another constructor names what it takes.
     if issubclass(value, BaseModel) and inspect.getfullargspec(value.__init__).varkw:

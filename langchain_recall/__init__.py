@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import *  # noqa: F403 - the stages
     from langchain_recall.document_compressor import RecallCompressor as RecallCompressor
     from langchain_recall.document_compressor import originals as originals
+    from langchain_recall.embedding import MiniLM as MiniLM
     from langchain_recall.flows import arecall as arecall
     from langchain_recall.flows import personal_memory_retriever as personal_memory_retriever
     from langchain_recall.flows import recall as recall
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from langchain_recall.middleware import RecallMiddleware as RecallMiddleware
     from langchain_recall.retriever import RecallRetriever as RecallRetriever
     from langchain_recall.retriever import explain as explain
+    from langchain_recall.self_query import RecallTranslator as RecallTranslator
     from langchain_recall.tools import create_recall_tool as create_recall_tool
     from langchain_recall.vector_store import RecallVectorStore as RecallVectorStore
     from recall_retrievers import *  # noqa: F403 - what both faces export
@@ -36,6 +38,7 @@ _EXPORTS = by_name(
         "langchain_recall.any_store": "AnyStore",
         "langchain_recall.compressors": STAGES,
         "langchain_recall.document_compressor": "RecallCompressor originals",
+        "langchain_recall.embedding": "MiniLM",
         "langchain_recall.graph_store": "RecallGraphStore",
         "langchain_recall.middleware": "RecallMiddleware",
         "langchain_recall.flows": (
@@ -43,6 +46,7 @@ _EXPORTS = by_name(
             "task_memory_retriever"
         ),
         "langchain_recall.retriever": "RecallRetriever explain",
+        "langchain_recall.self_query": "RecallTranslator",
         "langchain_recall.tools": "create_recall_tool",
         "langchain_recall.vector_store": "RecallVectorStore",
     },
@@ -50,7 +54,7 @@ _EXPORTS = by_name(
 
 if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
     __all__ = list(_EXPORTS)
-__getattr__ = lazy_exports(
+__getattr__, __dir__ = lazy_exports(
     _EXPORTS,
     {
         "langchain_core": "langchain",

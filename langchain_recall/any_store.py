@@ -113,6 +113,8 @@ Keyword = (
 
 
 class AnyStore(any_store.AnyStore):
+    """A store of your own in the place of a `RecallStore`: searched, never written."""
+
     languages: ClassVar[Mapping[str, type[Dialect[Any]]]] = LANGUAGES
 
     source: VectorStore | BaseRetriever = Field(repr=False, exclude=True)
@@ -126,7 +128,8 @@ class AnyStore(any_store.AnyStore):
             source: VectorStore | BaseRetriever,
             keyword: Keyword | None = None,
             **options: Unpack[AnyStoreOptions],
-        ) -> None: ...
+        ) -> None:
+            """A store of your own in the place of a `RecallStore`: searched, never written."""
 
     @property
     def _vector_store(self) -> VectorStore | None:

@@ -15,68 +15,94 @@ from langchain_recall.document_compressor import (
     MemoryCompressor,
     TextCompressor,
 )
-from recall_retrievers import stages as _stages
+from recall_retrievers.stages import catalogue as _stages
 
 
 class BuildQuery(_stages.BuildQuery, MemoryCompressor):
+    """Build the query from the conversation if there is no question."""
+
     llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
 class ExtractTime(_stages.ExtractTime, MemoryCompressor):
+    """Understand the time that a question names, so that search and ranking can prefer it."""
+
     llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
 class SearchGate(_stages.SearchGate, MemoryCompressor):
+    """Decide whether a question needs memories, so that small talk and facts cost no search."""
+
     llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
 class SemanticRank(_stages.SemanticRank, MemoryCompressor):
+    """Let a language model judge how well each candidate answers the question."""
+
     llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
 class RerankMemory(_stages.RerankMemory, MemoryCompressor):
+    """Put memories of tasks in the order in which they help with the one at hand."""
+
     llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
-class FuseRerank(_stages.FuseRerank, MemoryCompressor): ...
+class FuseRerank(_stages.FuseRerank, MemoryCompressor):
+    """Rank memories by relevance x type x author x session x time."""
 
 
-class RelevanceThreshold(_stages.RelevanceThreshold, MemoryCompressor): ...
+class RelevanceThreshold(_stages.RelevanceThreshold, MemoryCompressor):
+    """Keep the memories that are relevant enough."""
 
 
-class Deduplicate(_stages.Deduplicate, MemoryCompressor): ...
+class Deduplicate(_stages.Deduplicate, MemoryCompressor):
+    """Keep one of several memories that say nearly the same."""
 
 
-class TimeDecay(_stages.TimeDecay, MemoryCompressor): ...
+class TimeDecay(_stages.TimeDecay, MemoryCompressor):
+    """Lower the scores of old memories: 2^(-age / half-life)."""
 
 
-class RelevanceRank(_stages.RelevanceRank, MemoryCompressor): ...
+class RelevanceRank(_stages.RelevanceRank, MemoryCompressor):
+    """The most relevant first."""
 
 
-class RecencyRank(_stages.RecencyRank, MemoryCompressor): ...
+class RecencyRank(_stages.RecencyRank, MemoryCompressor):
+    """The newest first; scores stay as they are."""
 
 
-class HybridRank(_stages.HybridRank, MemoryCompressor): ...
+class HybridRank(_stages.HybridRank, MemoryCompressor):
+    """Relevance and recency in one score."""
 
 
-class StaleReflections(_stages.StaleReflections, MemoryCompressor): ...
+class StaleReflections(_stages.StaleReflections, MemoryCompressor):
+    """Lower the score of stored reflections whose sources have changed."""
 
 
-class ReadMessage(_stages.ReadMessage, MemoryCompressor): ...
+class ReadMessage(_stages.ReadMessage, MemoryCompressor):
+    """Add recent messages that are no memories yet."""
 
 
-class TokenBudget(_stages.TokenBudget, MemoryCompressor): ...
+class TokenBudget(_stages.TokenBudget, MemoryCompressor):
+    """Keep the best memories that fit into a number of tokens, in their order."""
 
 
-class PrintMemory(_stages.PrintMemory, TextCompressor): ...
+class PrintMemory(_stages.PrintMemory, TextCompressor):
+    """Write the memories as text: number, when to use, content, time and metadata."""
 
 
-class MergeMemory(_stages.MergeMemory, TextCompressor): ...
+class MergeMemory(_stages.MergeMemory, TextCompressor):
+    """Put the memories into one text, for a model that answers with their help."""
 
 
 class RewriteMemory(_stages.RewriteMemory, TextCompressor):
+    """Write one text for the question from the memories; each sentence cites its sources."""
+
     llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
 class Reflect(_stages.Reflect, TextCompressor):
+    """Write a summary or key points of the memories, in sentences that cite them."""
+
     llm: _Model | None = _Field(default=None, exclude=True, repr=False)

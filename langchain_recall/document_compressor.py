@@ -13,7 +13,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from langchain_core.callbacks import (
@@ -29,6 +30,7 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 
 from langchain_recall._convert import to_candidate, to_document, to_documents
 from langchain_recall._world import LangChainWorld, StageInput
+from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.flat_metadata import memories_in
 from recall_retrievers.core.query import Query, Timed, Timestamp, Timezone
 from recall_retrievers.core.stage import Recall, Stage
@@ -109,15 +111,24 @@ class MemoryCompressor(
     def _recall(self, input: CompressorInput) -> Recall:
         asked = Timed(timestamp=self.timestamp, timezone=self.timezone)
         asked_at = asked.moment(datetime.now(UTC))
-        memories = tuple(to_candidate(document, asked_at.tzinfo) for document in input["documents"])
+        memories = tuple(self._candidate(each, asked_at.tzinfo) for each in input["documents"])
         return Recall(Query(text=input["query"], reference_time=asked_at), memories)
+
+    def _candidate(self, document: Document, timezone: tzinfo | None) -> Candidate:
+        return to_candidate(document, timezone)
 
 
 class RecallCompressor(StageList, MemoryCompressor):
+    """Several stages as one: each knows what the stages before it understood of the question."""
+
     piece: ClassVar[type] = BaseDocumentCompressor
 
     if TYPE_CHECKING:  # what may be handed in; checkers would take the type that is read back
         stages: Sequence[StageInput] = ()  # type: ignore[assignment]
+
+    def _candidate(self, document: Document, timezone: tzinfo | None) -> Candidate:
+        named = {"metadata": self.in_our_names(document.metadata)}
+        return replace(to_candidate(document.model_copy(update=named), timezone), source=document)
 
 
 class TextCompressor(MemoryCompressor):

@@ -77,12 +77,15 @@ def simple_task_memory_retriever(
     return RecallRetriever(store=store, stages=simple_task_stages(compressors), **settings)
 
 
-def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> Recalled[Document]:
+def recall(
+    query: str, config: RecallConfig | None = None, **options: Unpack[CallOptions]
+) -> Recalled[Document]:
     """The memories that answer a question, and a reflection on them, in one call.
 
     Args:
         query: The question.
-        config: What to search, and how to filter, rank and reflect.
+        config: What to search, and how to filter, rank and reflect. None = the defaults, on the
+            collection in the folder ``./memories``.
         **options: Settings of this call, as for `RecallRetriever`: scope, timestamp, ...
 
     Returns:
@@ -110,7 +113,7 @@ def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> 
 
 
 async def arecall(
-    query: str, config: RecallConfig, **options: Unpack[CallOptions]
+    query: str, config: RecallConfig | None = None, **options: Unpack[CallOptions]
 ) -> Recalled[Document]:
     """The same as `recall`, without blocking the event loop."""
     around = get_async_callback_manager_for_config(ensure_config())

@@ -80,25 +80,24 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
     # LangGraph hands the runtime over by that name.
     def before_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
         """Search the memories for the last message of the user."""
-        question, before = self._question(state["messages"])
-        ask = self._retriever.invoke
-        return _recalled(ask(question, messages=before, **self._options) if question else [])
+        question, options = self._question(state["messages"])
+        return _recalled(self._retriever.invoke(question, **options) if question else [])
 
     async def abefore_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
         """The same, without blocking the event loop."""
-        question, before = self._question(state["messages"])
-        ask = self._retriever.ainvoke
-        return _recalled(await ask(question, messages=before, **self._options) if question else [])
+        question, options = self._question(state["messages"])
+        return _recalled(await self._retriever.ainvoke(question, **options) if question else [])
 
-    def _question(self, messages: Sequence[BaseMessage]) -> tuple[str, Sequence[BaseMessage]]:
-        """The last message of the user, and those before it.
+    def _question(self, messages: Sequence[BaseMessage]) -> tuple[str, CallOptions]:
+        """The last message of the user, and the settings with which it is asked.
 
         It is empty if it is no text, or needs no memories.
         """
         users = [place for place, each in enumerate(messages) if isinstance(each, HumanMessage)]
         if not users or (self._gate is not None and not self._gate.should_search(messages)):
-            return "", ()
-        return str(messages[users[-1]].text).strip()[:LONGEST_QUESTION], messages[: users[-1]]
+            return "", {}
+        question = str(messages[users[-1]].text).strip()[:LONGEST_QUESTION]
+        return question, {**self._options, "messages": messages[: users[-1]]}
 
     def wrap_model_call(
         self,

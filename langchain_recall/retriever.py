@@ -51,6 +51,8 @@ class RetrieverSettings(RetrieverOptions, total=False):
 
 # Where mypy reads a class several times, its plugin for pydantic leaves names behind that clash.
 class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unused-ignore]
+    """Find the memories that answer a question in plain words, dated and explained."""
+
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     piece: ClassVar[type] = BaseDocumentCompressor
@@ -65,7 +67,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
             store: Searchable,
             stages: Sequence[StageInput] = ...,
             **settings: Unpack[RetrieverSettings],
-        ) -> None: ...
+        ) -> None:
+            """Find the memories that answer a question in plain words, dated and explained."""
 
     # LangChain's base takes any keyword; here editors know them, and type checkers find a typo.
     def invoke(  # type: ignore[override]

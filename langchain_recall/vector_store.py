@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
@@ -14,6 +14,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope, ScopeInput
+from recall_retrievers.ranking.diversity import diversified
 from recall_retrievers.store.chroma.framework_objects import (
     document_metadata,
     stored_memory,
@@ -129,7 +130,8 @@ class RecallVectorStore(VectorStore):
             query: The question.
             k: How many at most.
             filter: Conditions on metadata, as Chroma writes them.
-            **others: None. Each is refused, as it could be a limit that was meant.
+            **others: ``score_threshold``, the lowest similarity, 0 to 1. Any other one is refused,
+                as it could be a limit that was meant.
         """
         scored = self.similarity_search_with_score(query, k, filter=filter, **others)
         return [document for document, _ in scored]
@@ -138,8 +140,8 @@ class RecallVectorStore(VectorStore):
         self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
     ) -> list[tuple[Document, float]]:
         """The same with the cosine similarity, 0 to 1; higher is better."""
-        takes_no_more(others)
-        return _scored(*self._store.find([Search(query, k, filter=filter)]))
+        lowest = _threshold(others)
+        return _scored(lowest, *self._store.find([Search(query, k, filter=filter)]))
 
     async def asimilarity_search(
         self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
@@ -152,8 +154,45 @@ class RecallVectorStore(VectorStore):
         self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
     ) -> list[tuple[Document, float]]:
         """The same as `similarity_search_with_score`, without blocking the event loop."""
-        takes_no_more(others)
-        return _scored(*await self._store.afind([Search(query, k, filter=filter)]))
+        lowest = _threshold(others)
+        return _scored(lowest, *await self._store.afind([Search(query, k, filter=filter)]))
+
+    def max_marginal_relevance_search(
+        self,
+        query: str,
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        *,
+        filter: Filter | None = None,
+        **others: Any,
+    ) -> list[Document]:
+        """The nearest documents that differ from one another, by their words.
+
+        Args:
+            query: The question.
+            k: How many at most.
+            fetch_k: Among how many of the nearest.
+            lambda_mult: 1 = the nearest, 0 = the most different.
+            filter: Conditions on metadata, as Chroma writes them.
+            **others: ``score_threshold``, as for `similarity_search`.
+        """
+        scored = self.similarity_search_with_score(query, max(k, fetch_k), filter=filter, **others)
+        return _different(scored, lambda_mult)[:k]
+
+    async def amax_marginal_relevance_search(
+        self,
+        query: str,
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        *,
+        filter: Filter | None = None,
+        **others: Any,
+    ) -> list[Document]:
+        """The same as `max_marginal_relevance_search`, without blocking the event loop."""
+        found = self.asimilarity_search_with_score(query, max(k, fetch_k), filter=filter, **others)
+        return _different(await found, lambda_mult)[:k]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         return float  # a cosine similarity is one already
@@ -200,5 +239,16 @@ def _document(memory: Candidate | Memory) -> Document:
     return Document(id=memory.id, page_content=memory.content, metadata=document_metadata(memory))
 
 
-def _scored(hits: Sequence[Hit]) -> list[tuple[Document, float]]:
-    return [(_document(hit.memory), hit.score) for hit in hits]
+def _threshold(others: dict[str, Any]) -> float:
+    lowest = others.pop("score_threshold", None)
+    takes_no_more(others)
+    return 0.0 if lowest is None else float(lowest)
+
+
+def _scored(lowest: float, hits: Sequence[Hit]) -> list[tuple[Document, float]]:
+    return [(_document(hit.memory), hit.score) for hit in hits if hit.score >= lowest]
+
+
+def _different(scored: Sequence[tuple[Document, float]], lambda_mult: float) -> list[Document]:
+    memories = [Candidate(each.page_content, source=each, score=score) for each, score in scored]
+    return [cast("Document", each.source) for each in diversified(memories, lambda_mult)]

@@ -15,6 +15,7 @@ from recall_retrievers.core.lazy_exports import by_name, lazy_exports
 if TYPE_CHECKING:
     from llamaindex_recall._world import StageUsage as StageUsage
     from llamaindex_recall.any_store import AnyStore as AnyStore
+    from llamaindex_recall.embedding import MiniLM as MiniLM
     from llamaindex_recall.flows import arecall as arecall
     from llamaindex_recall.flows import personal_memory_retriever as personal_memory_retriever
     from llamaindex_recall.flows import recall as recall
@@ -39,6 +40,7 @@ _EXPORTS = by_name(
         "llamaindex_recall.memory": "RecallMemoryBlock",
         "llamaindex_recall.postprocessors": STAGES,
         "llamaindex_recall.node_postprocessor": "RecallPostprocessor originals",
+        "llamaindex_recall.embedding": "MiniLM",
         "llamaindex_recall.flows": (
             "arecall personal_memory_retriever recall simple_task_memory_retriever "
             "task_memory_retriever"
@@ -51,7 +53,7 @@ _EXPORTS = by_name(
 
 if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
     __all__ = list(_EXPORTS)
-__getattr__ = lazy_exports(
+__getattr__, __dir__ = lazy_exports(
     _EXPORTS,
     {
         "llama_index": "llamaindex",

@@ -51,6 +51,8 @@ Keyword = VectorStoreIndex | BaseRetriever | Function
 
 
 class AnyStore(any_store.AnyStore):
+    """A store of your own in the place of a `RecallStore`: searched, never written."""
+
     languages: ClassVar[Mapping[str, type[Dialect[Any]]]] = LANGUAGES
     unfiltered: ClassVar[tuple[str, ...]] = ("FaissVectorStore",)
 
@@ -65,7 +67,8 @@ class AnyStore(any_store.AnyStore):
             source: VectorStoreIndex | BasePydanticVectorStore | BaseRetriever,
             keyword: Keyword | BasePydanticVectorStore | None = None,
             **options: Unpack[AnyStoreOptions],
-        ) -> None: ...
+        ) -> None:
+            """A store of your own in the place of a `RecallStore`: searched, never written."""
 
     @field_validator("source", "keyword", mode="before")
     @classmethod

@@ -74,13 +74,14 @@ def simple_task_memory_retriever(
 
 
 def recall(
-    query: str, config: RecallConfig, **options: Unpack[CallOptions]
+    query: str, config: RecallConfig | None = None, **options: Unpack[CallOptions]
 ) -> Recalled[NodeWithScore]:
     """The memories that answer a question, and a reflection on them, in one call.
 
     Args:
         query: The question.
-        config: What to search, and how to filter, rank and reflect.
+        config: What to search, and how to filter, rank and reflect. None = the defaults, on the
+            collection in the folder ``./memories``.
         **options: Settings of this call, as for `RecallRetriever`: scope, timestamp, ...
 
     Returns:
@@ -106,7 +107,7 @@ def recall(
 
 
 async def arecall(
-    query: str, config: RecallConfig, **options: Unpack[CallOptions]
+    query: str, config: RecallConfig | None = None, **options: Unpack[CallOptions]
 ) -> Recalled[NodeWithScore]:
     """The same as `recall`, without blocking the event loop."""
     world = partial(LlamaIndexWorld, asynchronous=True)

@@ -13,7 +13,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -24,6 +25,7 @@ from pydantic import ConfigDict
 from llamaindex_recall._convert import to_candidate, to_node, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import options_of
+from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.flat_metadata import memories_in
 from recall_retrievers.core.query import Query, Timestamp, Timezone
 from recall_retrievers.core.stage import Recall, Stage
@@ -79,14 +81,24 @@ class MemoryPostprocessor(Stage, BaseNodePostprocessor):
             k=options.get("k"),
             messages=call.messages,
         )
-        return Recall(query, tuple(to_candidate(node, moment.tzinfo) for node in nodes))
+        return Recall(query, tuple(self._candidate(node, moment.tzinfo) for node in nodes))
+
+    def _candidate(self, node: NodeWithScore, timezone: tzinfo | None) -> Candidate:
+        return to_candidate(node, timezone)
 
 
 class RecallPostprocessor(StageList, MemoryPostprocessor):
+    """Several stages as one: each knows what the stages before it understood of the question."""
+
     piece: ClassVar[type] = BaseNodePostprocessor
 
     if TYPE_CHECKING:  # what may be handed in; checkers would take the type that is read back
         stages: Sequence[StageInput] = ()  # type: ignore[assignment]
+
+    def _candidate(self, node: NodeWithScore, timezone: tzinfo | None) -> Candidate:
+        named = {"metadata": self.in_our_names(node.metadata)}
+        renamed = NodeWithScore(node=node.node.model_copy(update=named), score=node.score)
+        return replace(to_candidate(renamed, timezone), source=node.node)
 
 
 class TextPostprocessor(MemoryPostprocessor):

@@ -14,68 +14,94 @@ from llamaindex_recall.node_postprocessor import (
     MemoryPostprocessor,
     TextPostprocessor,
 )
-from recall_retrievers import stages as _stages
+from recall_retrievers.stages import catalogue as _stages
 
 
 class BuildQuery(_stages.BuildQuery, MemoryPostprocessor):
+    """Build the query from the conversation if there is no question."""
+
     llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
 class ExtractTime(_stages.ExtractTime, MemoryPostprocessor):
+    """Understand the time that a question names, so that search and ranking can prefer it."""
+
     llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
 class SearchGate(_stages.SearchGate, MemoryPostprocessor):
+    """Decide whether a question needs memories, so that small talk and facts cost no search."""
+
     llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
 class SemanticRank(_stages.SemanticRank, MemoryPostprocessor):
+    """Let a language model judge how well each candidate answers the question."""
+
     llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
 class RerankMemory(_stages.RerankMemory, MemoryPostprocessor):
+    """Put memories of tasks in the order in which they help with the one at hand."""
+
     llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
-class FuseRerank(_stages.FuseRerank, MemoryPostprocessor): ...
+class FuseRerank(_stages.FuseRerank, MemoryPostprocessor):
+    """Rank memories by relevance x type x author x session x time."""
 
 
-class RelevanceThreshold(_stages.RelevanceThreshold, MemoryPostprocessor): ...
+class RelevanceThreshold(_stages.RelevanceThreshold, MemoryPostprocessor):
+    """Keep the memories that are relevant enough."""
 
 
-class Deduplicate(_stages.Deduplicate, MemoryPostprocessor): ...
+class Deduplicate(_stages.Deduplicate, MemoryPostprocessor):
+    """Keep one of several memories that say nearly the same."""
 
 
-class TimeDecay(_stages.TimeDecay, MemoryPostprocessor): ...
+class TimeDecay(_stages.TimeDecay, MemoryPostprocessor):
+    """Lower the scores of old memories: 2^(-age / half-life)."""
 
 
-class RelevanceRank(_stages.RelevanceRank, MemoryPostprocessor): ...
+class RelevanceRank(_stages.RelevanceRank, MemoryPostprocessor):
+    """The most relevant first."""
 
 
-class RecencyRank(_stages.RecencyRank, MemoryPostprocessor): ...
+class RecencyRank(_stages.RecencyRank, MemoryPostprocessor):
+    """The newest first; scores stay as they are."""
 
 
-class HybridRank(_stages.HybridRank, MemoryPostprocessor): ...
+class HybridRank(_stages.HybridRank, MemoryPostprocessor):
+    """Relevance and recency in one score."""
 
 
-class StaleReflections(_stages.StaleReflections, MemoryPostprocessor): ...
+class StaleReflections(_stages.StaleReflections, MemoryPostprocessor):
+    """Lower the score of stored reflections whose sources have changed."""
 
 
-class ReadMessage(_stages.ReadMessage, MemoryPostprocessor): ...
+class ReadMessage(_stages.ReadMessage, MemoryPostprocessor):
+    """Add recent messages that are no memories yet."""
 
 
-class TokenBudget(_stages.TokenBudget, MemoryPostprocessor): ...
+class TokenBudget(_stages.TokenBudget, MemoryPostprocessor):
+    """Keep the best memories that fit into a number of tokens, in their order."""
 
 
-class PrintMemory(_stages.PrintMemory, TextPostprocessor): ...
+class PrintMemory(_stages.PrintMemory, TextPostprocessor):
+    """Write the memories as text: number, when to use, content, time and metadata."""
 
 
-class MergeMemory(_stages.MergeMemory, TextPostprocessor): ...
+class MergeMemory(_stages.MergeMemory, TextPostprocessor):
+    """Put the memories into one text, for a model that answers with their help."""
 
 
 class RewriteMemory(_stages.RewriteMemory, TextPostprocessor):
+    """Write one text for the question from the memories; each sentence cites its sources."""
+
     llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
 class Reflect(_stages.Reflect, TextPostprocessor):
+    """Write a summary or key points of the memories, in sentences that cite them."""
+
     llm: _LLM | None = _Field(default=None, exclude=True, repr=False)

@@ -76,6 +76,8 @@ class RetrieverSettings(RetrieverOptions, total=False):
 
 
 class RecallRetriever(MemoryRetriever, BaseRetriever):
+    """Find the memories that answer a question in plain words, dated and explained."""
+
     piece: ClassVar[type] = BaseNodePostprocessor
 
     store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
@@ -94,7 +96,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
             store: Searchable,
             stages: Sequence[StageInput] = ...,
             **settings: Unpack[RetrieverSettings],
-        ) -> None: ...
+        ) -> None:
+            """Find the memories that answer a question in plain words, dated and explained."""
 
     def retrieve(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]

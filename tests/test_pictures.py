@@ -9,6 +9,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from rounding import nearly_same
 
+from benchmarks.grown_page import read_opening
+from benchmarks.opening_picture import draw as draw_opening
+
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 NAMES = ["how_it_works", "two_times", "latency", "opening"]
 PICTURE, TIMES, LATENCY, OPENING = (
@@ -81,5 +84,6 @@ def test_the_picture_of_opening_has_a_chart_for_time_memory_and_questions() -> N
     assert titles | {"ms for a question after that"} <= words
     assert sorted(Counter(line["stroke"] for line in lines).values()) == [2, 3, 3]
     assert sum("stroke-dasharray" not in line for line in lines) == 3  # ours
-    page = (FOLDER.parent / "how_it_grows.md").read_text(encoding="utf-8")
-    assert "(pictures/opening.svg)" in page
+    page = FOLDER.parent / "how_it_grows.md"
+    assert "(pictures/opening.svg)" in page.read_text(encoding="utf-8")
+    assert draw_opening(read_opening(page)) == (FOLDER / "opening.svg").read_text(encoding="utf-8")

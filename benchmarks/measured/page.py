@@ -180,14 +180,14 @@ def _loading(kept: Kept) -> Iterator[str]:
 
 
 def _footprint(kept: Kept) -> Iterator[str]:
-    yield "## Installation and import\n"
+    yield "## Installation, import and start\n"
     yield "    python -m benchmarks.footprint --json OUT\n"
     yield "| installed | MB | packages |"
     yield "|---|---|---|"
     for extra, one in kept["installation"].items():
         name = f"recall-retrievers[{extra}]" if extra else "recall-retrievers"
         yield _row(f"`{name}`", one["mb"], one["packages"])
-    yield "\n| import | ms of processor time |"
+    yield "\n| import or command | ms of processor time |"
     yield "|---|---|"
     for name, one in kept["imports"].items():
         yield _row(name, one["ms"])

@@ -90,7 +90,7 @@ _READ = [
 ]
 _ARMS = [
     ("", "by meaning (vectors)"),
-    ("", "by words (BM25)"),
+    ("", "by exact words (BM25)"),
     ("small", "both in all memories,"),
     ("small", "and in that time"),
 ]

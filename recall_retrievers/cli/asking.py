@@ -1,48 +1,43 @@
-"""The commands that read a question: `recall ask`, `explain`, `time` and `gate`."""
+"""The commands that read a question: `recall ask`, `explain` and `gate`."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Literal, get_args, get_origin
 
 from recall_retrievers.agents.recall_tool import nothing_found
-from recall_retrievers.cli.collection import add_collection, add_scope, opened, scope_of
+from recall_retrievers.cli.collection import opened
+from recall_retrievers.cli.options import add_collection, add_scope, json_value, scope_of
 from recall_retrievers.cli.output import (
     print_json,
     print_time,
     range_json,
-    recall_json,
     report,
     say,
     show,
     show_facts,
 )
+from recall_retrievers.cli.times import QUOTED, add_moment, texts_of
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreError
+from recall_retrievers.core.flat_metadata import to_flat
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.query import Timed
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.explain.explanation import explain as explain_memories
 from recall_retrievers.explain.rows import below, remarks, rows
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
-from recall_retrievers.stages.extract_time import ExtractTime, without_time_words
 from recall_retrievers.stages.plain_texts import NOTHING_FOUND
 from recall_retrievers.stages.search_gate import SearchGate
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange
 
-QUOTED = "each in quotes"
 _AS_IN_PYTHON = "as those of RecallRetriever in Python; none switches a limit off"
 _SETTINGS = {
     "method": "search by meaning, by words or both",
     "fusion": "how both make one score",
-    "semantic_weight": "the share of meaning in it, 0 to 1",
+    "semantic_weight": "the share of meaning in it, 0 to 1 (0.65 with the default model)",
     "token_weight": "the share of single words in the share of meaning, 0 to 1",
     "time_mode": "whether a named time is preferred, required or ignored",
     "time_range": 'look in this time, whatever the question names: "last week", "in March"',
@@ -55,8 +50,8 @@ _SETTINGS = {
     "as_of": "answer as the collection stood at this moment, ISO 8601",
     "include_superseded": "find superseded memories, too: true or false",
 }
+_BY_MODEL = {"semantic_weight"}  # whose default depends on it
 _METAVARS = {"filter": "JSON", "time_range": "WORDS", "as_of": "TIME"}
-_WHOLE = re.compile(r"\s|[\u3040-\u30ff\u3400-\u9fff]")  # Chinese and Japanese have no spaces
 
 
 def add_ask(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +70,9 @@ def add_ask(parser: argparse.ArgumentParser) -> None:
             type=json_value if name == "filter" else str,
             metavar=None if get_origin(field.annotation) is Literal else _METAVARS.get(name, "X"),
             default=argparse.SUPPRESS,
-            help=about if field.default is None else f"{about} ({field.default})",
+            help=about
+            if field.default is None or name in _BY_MODEL
+            else f"{about} ({field.default})",
         )
 
 
@@ -95,12 +92,27 @@ def ask(options: argparse.Namespace) -> int:
         for question in texts_of(options.question):
             recall = retriever.recall_without_model(question)
             if options.json:
-                answers.append(recall_json(question, recall))
+                answers.append(_as_json(question, recall))
             else:
                 _show_found(question, recall)
         if options.json:
             print_json(answers)
     return 0
+
+
+def _as_json(question: str, recall: Recall) -> dict[str, object]:
+    """A question, what was understood of it, and the memories with their flat metadata."""
+    asked_at = recall.query.reference_time
+    return {
+        "question": question,
+        "asked_at": asked_at.isoformat(),
+        "time": [range_json(each) for each in recall.query.time_ranges],
+        **{f"recall_{name}": note for name, note in recall.notes().items() if "evidence" in name},
+        "memories": [
+            {"id": m.id, "content": m.content, "score": m.score, **to_flat(m, asked_at.tzinfo)}
+            for m in recall.memories
+        ],
+    }
 
 
 def _show_found(question: str, recall: Recall) -> None:
@@ -112,21 +124,6 @@ def _show_found(question: str, recall: Recall) -> None:
             say(line, style="dim")
     else:
         say(nothing_found(why=recall.why_nothing))
-
-
-def add_moment(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the moment of asking."""
-    parser.add_argument("--timestamp", help="the moment of asking, ISO 8601 (the clock)")
-
-
-def texts_of(words: Sequence[str]) -> list[str]:
-    """The texts on a command line: words without quotes are one, texts in quotes are several.
-
-    Examples:
-        >>> texts_of(["what", "did", "I", "do"]), texts_of(["Who is Bob?", "Who moved?"])
-        (['what did I do'], ['Who is Bob?', 'Who moved?'])
-    """
-    return [*words] if any(map(_WHOLE.search, words)) else [" ".join(words)]
 
 
 def retriever_of(options: argparse.Namespace, store: RecallStore) -> MemoryRetriever:
@@ -141,15 +138,6 @@ def retriever_of(options: argparse.Namespace, store: RecallStore) -> MemoryRetri
         scope=scope_of(options),
         **settings,
     )
-
-
-def json_value(text: str) -> object:
-    """An option that is JSON, and not empty."""
-    with suppress(ValueError):
-        if value := json.loads(text):
-            return value
-    message = f"""expected JSON that is not empty, such as '{{"topic": "health"}}'; got {text!r}"""
-    raise argparse.ArgumentTypeError(message)
 
 
 def add_explain(parser: argparse.ArgumentParser) -> None:
@@ -185,7 +173,7 @@ def explain(options: argparse.Namespace) -> int:
             if options.json:
                 shown = replace(recall, memories=tuple(places.values()))
                 found = {"places": list(places), "left_out": left_out}
-                answers.append({**recall_json(question, shown), **found})
+                answers.append({**_as_json(question, shown), **found})
             else:
                 _show_traces(question, recall.query.time_ranges, places, left_out)
     if options.json:
@@ -255,49 +243,6 @@ def _absence(recall: Recall, memory: Memory, retriever: MemoryRetriever, k: int)
     }
     reasons = [reason for reason, is_set in limits.items() if is_set]
     return f"not found: it {' or '.join(reasons) or 'is not near enough for the search'}"
-
-
-def add_time(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `recall time`."""
-    parser.add_argument("text", nargs="+", help=f"one text, or several, {QUOTED}")
-    add_moment(parser)
-    parser.add_argument("--timezone", help="such as Europe/Berlin (the machine's)")
-    parser.add_argument(
-        "--language",
-        choices=get_args(ExtractTime.model_fields["language"].annotation),
-        default="auto",
-        help="auto looks at the letters and the small words",
-    )
-    parser.add_argument(
-        "--week-start",
-        choices=("monday", "sunday"),
-        default="monday",
-        help='the day on which "last week" begins (monday)',
-    )
-
-
-def time(options: argparse.Namespace) -> int:
-    """What is understood of the time in a text.
-
-    Prints each range with the other readings of its words, and what is left to search for. No model
-    and no memories are needed.
-    """
-    moment = Timed(timestamp=options.timestamp, timezone=options.timezone).moment(datetime.now(UTC))
-    calendar = ExtractTime(language=options.language, week_start=options.week_start)
-    results = []
-    for text in texts_of(options.text):
-        ranges = calendar.read(text, moment)
-        searched = without_time_words(text, ranges)
-        if options.json:
-            times = [range_json(each) for each in ranges]
-            results.append({"text": text, "time": times, "searched_for": searched})
-            continue
-        say(f"\n{text}", style="bold")
-        print_time(ranges)
-        say(f"searched for: {searched}" if ranges else "no time is named")
-    if options.json:
-        print_json({"asked_at": moment.isoformat(), "texts": results})
-    return 0
 
 
 def add_gate(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Which collection a command works on, and whose memories in it."""
+"""The collection that a command works on."""
 
 from __future__ import annotations
 
@@ -7,72 +7,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
-from recall_retrievers.cli.existing import PLACE, open_existing, open_store, source_of
+from recall_retrievers.cli.existing import open_existing, open_store, source_of
 from recall_retrievers.cli.jsonl import OpenCollection, load_into, open_beside, open_in_memory
+from recall_retrievers.cli.options import STDIN, scope_of
 from recall_retrievers.core.errors import SettingsError
-from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import Fields
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.timeline.parse_time import resolve_timezone
-
-_FILE = (
-    "JSON objects, one a line: content; and created_at, memory_type, user_id, ... The collection "
-    "is kept beside it, in FILE.recall, so that the next question starts at once; - reads standard "
-    "input, and keeps nothing"
-)
-STDIN = Path("-")
-
-
-def add_load(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `recall load`."""
-    file = parser.add_mutually_exclusive_group(required=True)
-    file.add_argument("file", metavar="FILE", nargs="?", type=Path, help=_FILE)
-    file.add_argument("--memories", metavar="FILE", type=Path, help="the same")
-    parser.add_argument("--into", metavar="PATH|URL", help=f"{PLACE}; a new folder is made")
-    parser.add_argument("--collection", help="its name, with --into (memories)")
-    parser.set_defaults(field=[])
-    _add_reading(parser)
-    add_scope(parser, "with --into, the {} of memories that name none")
-
-
-def add_collection(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name a collection: that of a file, or one of Chroma."""
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--memories", metavar="FILE", type=Path, help=_FILE)
-    where.add_argument("--chroma", metavar="PATH|URL", help=f"{PLACE}; only read")
-    parser.add_argument("--collection", help="its name, with --chroma (memories)")
-    parser.add_argument(
-        "--field",
-        metavar="OURS=THEIRS",
-        action="append",
-        default=[],
-        help="with --chroma, where others keep something, such as created_at=date; repeatable",
-    )
-    _add_reading(parser)
-
-
-def _add_reading(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--timezone", help="such as Europe/Berlin (the machine's)")
-    parser.add_argument(
-        "--event-times",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="whether the times that a text names are read when the file is loaded (yes)",
-    )
-
-
-def add_scope(parser: argparse.ArgumentParser, about: str = "only the memories of this {}") -> None:
-    """Add the options of a scope."""
-    for name in Scope.model_fields:
-        parser.add_argument(f"--{name.replace('_', '-')}", help=about.format(name))
-
-
-def scope_of(options: argparse.Namespace) -> Scope:
-    """The scope that the options name."""
-    named = {name: getattr(options, name) for name in Scope.model_fields}
-    return Scope.model_validate({k: value for k, value in named.items() if value is not None})
 
 
 @contextmanager

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recall_retrievers.cli.collection import add_collection, opened
-from recall_retrievers.cli.output import complain, print_json, print_time, range_json, say, show
+from recall_retrievers.cli.collection import opened
+from recall_retrievers.cli.options import add_collection
+from recall_retrievers.cli.output import print_json, print_time, range_json, say, show
+from recall_retrievers.cli.streams import complain
 from recall_retrievers.evaluation.comparison import Comparison, evaluate_steps
 from recall_retrievers.evaluation.evaluate import Evaluation
 from recall_retrievers.evaluation.metrics import LOOKED_AT, MEASURES
@@ -18,7 +20,7 @@ from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange
 
 
-def add_evaluate(parser: argparse.ArgumentParser) -> None:
+def add_eval(parser: argparse.ArgumentParser) -> None:
     """Add the options of `recall eval`."""
     add_collection(parser)
     parser.add_argument(
@@ -34,7 +36,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def evaluate(options: argparse.Namespace) -> int:
+def eval(options: argparse.Namespace) -> int:  # noqa: A001 - as the command
     """How well your own questions are answered.
 
     The command asks questions whose answers you know. It prints three figures for the first five
@@ -91,13 +93,7 @@ def _name_missing(store: RecallStore, questions: Sequence[Question]) -> None:
 
 
 def _show(steps: Comparison, final: Evaluation, times: Sequence[Sequence[TimeRange]]) -> None:
-    show(steps.table())
-    without = sum(each.figures is None for each in final.answers)
-    say(
-        f"{len(final.answers)} questions, {without} that no memory answers; "
-        f"{final.milliseconds:.0f} ms each (median)."
-    )
-    say(f"\nQuestions that name a time: {sum(map(bool, times))}", style="bold")
+    say(f"Questions that name a time: {sum(map(bool, times))}", style="bold")
     for answer, ranges in zip(final.answers, times, strict=True):
         if ranges:
             say(answer.question.question)
@@ -111,6 +107,13 @@ def _show(steps: Comparison, final: Evaluation, times: Sequence[Sequence[TimeRan
             say(f"{each.question.question}  {', '.join(sorted(each.missed))}")
     if count:
         say('Why: recall explain --id ID "the question", with the options of this command')
+    say("")
+    show(steps.table())
+    without = sum(each.figures is None for each in final.answers)
+    say(
+        f"{len(final.answers)} questions, {without} that no memory answers; "
+        f"{final.milliseconds:.0f} ms each (median). The last line is what `recall ask` does."
+    )
 
 
 def _json(

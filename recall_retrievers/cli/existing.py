@@ -21,8 +21,6 @@ from recall_retrievers.store.embedding.multilingual import Multilingual
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
-
-PLACE = "a folder of Chroma, a server such as http://localhost:8000, or cloud"
 UNKNOWN = "not known"  # the model of a collection that somebody else made
 _CREDENTIALS = ("CHROMA_TENANT", "CHROMA_DATABASE", "CHROMA_API_KEY")
 

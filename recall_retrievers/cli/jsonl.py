@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recall_retrievers.cli.existing import embedding_of
-from recall_retrievers.cli.output import complain
+from recall_retrievers.cli.streams import complain
 from recall_retrievers.core.memory_lines import Lines, left_out
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore

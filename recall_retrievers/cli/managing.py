@@ -11,17 +11,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from recall_retrievers.cli.asking import json_value
-from recall_retrievers.cli.collection import STDIN, add_collection, add_scope, opened, scope_of
-from recall_retrievers.cli.existing import PLACE, UNKNOWN, NoModel, open_existing, source_of
-from recall_retrievers.cli.output import (
-    complain,
-    json_line,
-    print_json,
-    report,
-    show_facts,
-    writes_all,
+from recall_retrievers.cli.collection import opened
+from recall_retrievers.cli.existing import UNKNOWN, NoModel, open_existing, source_of
+from recall_retrievers.cli.options import (
+    FILE,
+    PLACE,
+    STDIN,
+    add_collection,
+    add_reading,
+    add_scope,
+    json_value,
+    scope_of,
 )
+from recall_retrievers.cli.output import json_line, print_json, report, show_facts
+from recall_retrievers.cli.streams import complain, writes_all
 from recall_retrievers.core.errors import EmbeddingMismatchError, SettingsError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.memory_lines import memory_line
@@ -34,8 +37,21 @@ from recall_retrievers.store.doctor.repair import Repaired
 from recall_retrievers.store.embedding.embedder import MULTILINGUAL
 from recall_retrievers.store.embedding.multilingual import Multilingual
 
+add_stats = add_collection
 _PAGE = 250  # memories whose vectors are read at once
 _MOST = 10  # values that a row of the table names
+
+
+def add_load(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `recall load`."""
+    file = parser.add_mutually_exclusive_group(required=True)
+    file.add_argument("file", metavar="FILE", nargs="?", type=Path, help=FILE)
+    file.add_argument("--memories", metavar="FILE", type=Path, help="the same")
+    parser.add_argument("--into", metavar="PATH|URL", help=f"{PLACE}; a new folder is made")
+    parser.add_argument("--collection", help="its name, with --into (memories)")
+    parser.set_defaults(field=[])
+    add_reading(parser)
+    add_scope(parser, "with --into, the {} of memories that name none")
 
 
 def load(options: argparse.Namespace) -> int:
@@ -118,6 +134,8 @@ def _output(path: Path | None) -> Iterator[tuple[TextIO, bool]]:
     if path is None:
         yield sys.stdout, not writes_all(sys.stdout)
         return
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}; make it first")
     part = path.with_name(path.name + ".part")
     try:
         with part.open("w", encoding="utf-8", newline="\n") as out:
@@ -250,6 +268,9 @@ def migrate(options: argparse.Namespace) -> int:
 def add_path(parser: argparse.ArgumentParser) -> None:
     """Add the path."""
     parser.add_argument("path", metavar="PATH", help="a folder of Chroma, such as FILE.recall")
+
+
+add_check = add_repair = add_path
 
 
 def check(options: argparse.Namespace) -> int:

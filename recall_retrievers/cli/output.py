@@ -6,14 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recall_retrievers.core.flat_metadata import to_flat
-from recall_retrievers.core.stage import Recall
+from recall_retrievers.cli.streams import writes_all
 from recall_retrievers.text.words import STEERING, printable
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.wording import format_interval, in_words
@@ -38,11 +36,6 @@ def say(text: str, style: str | None = None) -> None:
     _Terminal().print(line, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
-def complain(text: str) -> None:
-    """Write a line to standard error, in the same way."""
-    print(printable(text), file=sys.stderr)
-
-
 def show_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
     """Write a table of names and values, which say nothing but their text."""
     table = Table("", "", title=_cell(title), title_justify="left", show_header=False)
@@ -53,11 +46,6 @@ def show_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
 
 def _cell(text: str) -> Text:
     return Text(printable(text))
-
-
-def writes_all(stream: TextIO) -> bool:
-    """Whether every letter can be written to a stream."""
-    return (stream.encoding or "utf-8").lower().startswith("utf")
 
 
 def report(options: argparse.Namespace, result: object, text: str) -> None:
@@ -80,21 +68,6 @@ def json_line(result: object, *, escaped: bool) -> str:
 
 def _steerless(written: str) -> str:
     return STEERING.sub(lambda each: f"\\u{ord(each[0]):04x}", written)
-
-
-def recall_json(question: str, recall: Recall) -> dict[str, object]:
-    """A question, what was understood of it, and the memories with their flat metadata."""
-    asked_at = recall.query.reference_time
-    return {
-        "question": question,
-        "asked_at": asked_at.isoformat(),
-        "time": [range_json(each) for each in recall.query.time_ranges],
-        **{f"recall_{name}": note for name, note in recall.notes().items() if "evidence" in name},
-        "memories": [
-            {"id": m.id, "content": m.content, "score": m.score, **to_flat(m, asked_at.tzinfo)}
-            for m in recall.memories
-        ],
-    }
 
 
 def range_json(time_range: TimeRange) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """The program: its commands, and what it returns to the shell.
 
-It runs on the stages alone, without loading either framework: that is what makes it start fast.
+It loads the command that is named, and neither framework: that is what makes it start fast.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ import io
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
 from inspect import cleandoc
 from itertools import groupby
 from textwrap import wrap
-from typing import NamedTuple
+from typing import NamedTuple, Never
 
 from recall_retrievers import __version__
-from recall_retrievers.cli import asking, managing, serve
-from recall_retrievers.cli.collection import add_collection, add_load
-from recall_retrievers.cli.evaluate import add_evaluate, evaluate
-from recall_retrievers.cli.output import complain, writes_all
+from recall_retrievers.cli.streams import complain, writes_all
 from recall_retrievers.core.errors import RecallError
 from recall_retrievers.text.words import printable
 
@@ -43,42 +42,66 @@ exit codes: 0 done; 1 the answer is no (gate; check; eval --at-least); 2 the inp
 
 
 class Command(NamedTuple):
-    """A command. The docstring of the function that runs it is its help."""
+    """A command: its module, and what it does in a line.
 
-    run: Callable[[argparse.Namespace], int]
-    add_arguments: Callable[[argparse.ArgumentParser], None]
-    example: str
+    In the module its function is called as the command, and that of its options ``add_COMMAND``.
+    The docstring of the function is its help; its first line is ``about``.
+    """
+
+    module: str
+    about: str
 
 
-_ASK = '--memories notes.jsonl "what did I say about the dentist last Tuesday?"'
-_EXPLAIN = '--memories notes.jsonl --id m17 "what did I say about the dentist?"'
-_EXPORT = "--chroma ./memories --output all.jsonl"
-_STATS = "--chroma ./my_app --collection notes --field created_at=date"
-_DELETE = "--chroma ./my_app --user-id ann --before 2024-01-01"
-_TIME = '"what did we plan for early March?" --timestamp 2024-06-12T15:30'
-_GATE = '"When is my sister\'s birthday?" && echo ask the memories'
-_EVAL = "--memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.8"
 _COMMANDS = {
-    "ask": Command(asking.ask, asking.add_ask, _ASK),
-    "explain": Command(asking.explain, asking.add_explain, _EXPLAIN),
-    "load": Command(managing.load, add_load, "conversations.json --into ./memories --user-id ann"),
-    "export": Command(managing.export, managing.add_export, _EXPORT),
-    "stats": Command(managing.stats, add_collection, _STATS),
-    "delete": Command(managing.delete, managing.add_delete, _DELETE),
-    "migrate": Command(managing.migrate, managing.add_migrate, "./memories http://localhost:8000"),
-    "check": Command(managing.check, managing.add_path, "notes.jsonl.recall"),
-    "repair": Command(managing.repair, managing.add_path, "notes.jsonl.recall"),
-    "mcp": Command(serve.mcp, serve.add_mcp, "./memories --user-id ann"),
-    "serve": Command(serve.serve, serve.add_serve, "./memories --tokens tokens.txt"),
-    "time": Command(asking.time, asking.add_time, _TIME),
-    "gate": Command(asking.gate, asking.add_gate, _GATE),
-    "eval": Command(evaluate, add_evaluate, _EVAL),
+    "ask": Command("asking", "Ask the memories of a file or collection."),
+    "explain": Command("asking", "Every number behind an answer, or behind one that is missing."),
+    "load": Command(
+        "managing", "Load a file of memories into the collection next to it, or into another one."
+    ),
+    "export": Command(
+        "managing", "Write the memories of a collection to a file, or to standard output."
+    ),
+    "stats": Command(
+        "managing",
+        "What a collection holds: the number of memories, their types, owners and times.",
+    ),
+    "delete": Command(
+        "managing", "Delete memories of a collection by their owner, time, type or metadata."
+    ),
+    "migrate": Command(
+        "managing", "Copy a collection from a folder to a server, or to Chroma Cloud."
+    ),
+    "check": Command("managing", "Check all files of a Chroma path."),
+    "repair": Command("managing", "Repair a Chroma path whose index is damaged."),
+    "mcp": Command("serve", "Serve memories to an agent, by the Model Context Protocol."),
+    "serve": Command(
+        "serve", "Serve memories over HTTP, and by the Model Context Protocol at /mcp."
+    ),
+    "time": Command("times", "What is understood of the time in a text."),
+    "gate": Command("asking", "Whether a message needs memories at all, and why."),
+    "eval": Command("evaluate", "How well your own questions are answered."),
+}
+_EXAMPLES = {
+    "ask": '--memories notes.jsonl "what did I say about the dentist last Tuesday?"',
+    "explain": '--memories notes.jsonl --id m17 "what did I say about the dentist?"',
+    "load": "conversations.json --into ./memories --user-id ann",
+    "export": "--chroma ./memories --output all.jsonl",
+    "stats": "--chroma ./my_app --collection notes --field created_at=date",
+    "delete": "--chroma ./my_app --user-id ann --before 2024-01-01",
+    "migrate": "./memories http://localhost:8000",
+    "check": "notes.jsonl.recall",
+    "repair": "notes.jsonl.recall",
+    "mcp": "./memories --user-id ann",
+    "serve": "./memories --tokens tokens.txt",
+    "time": '"what did we plan for early March?" --timestamp 2024-06-12T15:30',
+    "gate": '"When is my sister\'s birthday?" && echo ask the memories',
+    "eval": "--memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.8",
 }
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
     """Run the command line, as the user called it, and return the exit code."""
-    parser = _parser(program)
+    parser = _parser(program, sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help(sys.stderr)
@@ -134,8 +157,18 @@ class _Help(argparse.HelpFormatter):
         return "\n".join(indent + line for line in filled)
 
 
-def _parser(program: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+class _Parser(argparse.ArgumentParser):
+    """A parser that says first what is wrong, in one line."""
+
+    def error(self, message: str) -> Never:
+        """Say what is wrong, and end the process."""
+        complain(f"{self.prog}: {message}\n{self.prog} --help shows how to call it")
+        sys.exit(2)
+
+
+def _parser(program: str, arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser of the command that the arguments name; of the others it has the names alone."""
+    parser = _Parser(
         prog=program,
         description=_ABOUT,
         epilog=_BEGIN.format(program=program),
@@ -146,17 +179,20 @@ def _parser(program: str) -> argparse.ArgumentParser:
         "--version", action="version", version=version, help="show the version and exit"
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    named = next((word for word in arguments if not word.startswith("-")), None)
+    if named is not None and named not in _COMMANDS:
+        close = get_close_matches(named, _COMMANDS, n=1)
+        there = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_COMMANDS)}"
+        parser.error(f"there is no command {named!r}; {there}")
     for name, each in _COMMANDS.items():
-        about = cleandoc(each.run.__doc__ or name)
-        command = commands.add_parser(
-            name,
-            help=about.splitlines()[0],
-            description=about,
-            epilog=f"example:\n  {program} {name} {each.example}",
-            formatter_class=_Help,
-        )
-        each.add_arguments(command)
-        command.add_argument("--json", action="store_true", help="print JSON instead of tables")
-        command.add_argument("-v", "--verbose", action="store_true", help="log what is being done")
-        command.set_defaults(run=each.run)
+        command = commands.add_parser(name, help=each.about, formatter_class=_Help)
+        if name == named:
+            module = import_module(f"recall_retrievers.cli.{each.module}")
+            run = getattr(module, name)
+            command.description = cleandoc(run.__doc__)
+            command.epilog = f"example:\n  {program} {name} {_EXAMPLES[name]}"
+            getattr(module, f"add_{name}")(command)
+            command.add_argument("--json", action="store_true", help="print JSON, not tables")
+            command.add_argument("-v", "--verbose", action="store_true", help="log what is done")
+            command.set_defaults(run=run)
     return parser

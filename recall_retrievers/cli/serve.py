@@ -7,12 +7,15 @@ import asyncio
 import gc
 import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
-from recall_retrievers.cli.collection import add_scope
-from recall_retrievers.cli.existing import PLACE
+from recall_retrievers.cli.options import PLACE, add_scope
 from recall_retrievers.core.errors import RecallError
 from recall_retrievers.core.scope import Scope
+from recall_retrievers.serve.greeting import Greeting
+
+_FIRST_S = 1.0  # a client that is there has its answer before two seconds of imports begin
 
 
 def add_serve(parser: argparse.ArgumentParser) -> None:
@@ -55,14 +58,18 @@ def mcp(options: argparse.Namespace) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     """Serve until Ctrl-C, or until the client ends."""
-    try:
-        from recall_retrievers.cli import serving  # noqa: PLC0415 - half a second to import
-    except ModuleNotFoundError as error:
-        raise RecallError(
-            f"recall {options.command} needs {error.name}: pip install 'recall-retrievers[serve]'"
-        ) from error
+    for name in ("mcp", "starlette", "uvicorn"):
+        if find_spec(name) is None:
+            needs = f"recall {options.command} needs {name}"
+            raise RecallError(f"{needs}: pip install 'recall-retrievers[serve]'")
+    greeting = Greeting()
+    if options.port is None:
+        greeting.start()
+        greeting.join(_FIRST_S)
+    from recall_retrievers.cli import serving  # noqa: PLC0415 - two seconds to import
+
     gc.enable()  # the other commands are too short for it
-    asyncio.run(serving.serve(options))
+    asyncio.run(serving.serve(options, greeting))
     return 0
 
 

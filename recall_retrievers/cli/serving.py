@@ -11,14 +11,19 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
+import anyio
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
 
-from recall_retrievers.cli.collection import scope_of
 from recall_retrievers.cli.existing import open_store, source_of
+from recall_retrievers.cli.options import scope_of
 from recall_retrievers.cli.output import report
 from recall_retrievers.core.scope import required_names
 from recall_retrievers.serve.app import memory_app
+from recall_retrievers.serve.greeting import Greeting
 from recall_retrievers.serve.mcp_server import McpTools
 from recall_retrievers.serve.operation import ScopedService, Service
 from recall_retrievers.serve.running import ServerSettings, address_of, is_loopback, listening
@@ -27,13 +32,17 @@ from recall_retrievers.serve.shared_folder import SharedFolder
 from recall_retrievers.serve.tokens import Tokens
 from recall_retrievers.timeline.parse_time import resolve_timezone
 
+if TYPE_CHECKING:
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+
 _log = logging.getLogger(__name__)
+_Message = TypeVar("_Message")
 
 
-async def serve(options: argparse.Namespace) -> None:
+async def serve(options: argparse.Namespace, greeting: Greeting) -> None:
     """Serve until the client ends, or until Ctrl-C or SIGTERM."""
     serving = asyncio.ensure_future(
-        _on_stdio(options) if options.port is None else _on_http(options)
+        _on_stdio(options, greeting) if options.port is None else _on_http(options)
     )
     with suppress(NotImplementedError):  # on Windows a process is ended without a signal
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
@@ -62,13 +71,38 @@ async def _on_http(options: argparse.Namespace) -> None:
         await serve_app(app, bound, settings)
 
 
-async def _on_stdio(options: argparse.Namespace) -> None:
+async def _on_stdio(options: argparse.Namespace, greeting: Greeting) -> None:
     async with AsyncExitStack() as opened:
         service = await _service_of(options, opened)
         _stop_on_signals(opened.aclose)
         server = McpTools(service, scope_of(options), read_only=options.read_only).server()
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        await asyncio.to_thread(greeting.join)
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+            handed, messages = anyio.create_memory_object_stream[SessionMessage | Exception](1)
+            answers, answered = anyio.create_memory_object_stream[SessionMessage]()
+            if greeting.line:
+                await handed.send(_message(greeting.line))
+            tasks.start_soon(_pass_on, incoming, handed)
+            tasks.start_soon(_pass_on, answered, outgoing, greeting.is_sent)
+            await server.run(messages, answers, server.create_initialization_options())
+
+
+def _message(line: bytes) -> SessionMessage | Exception:
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as error:
+        return error
+
+
+async def _pass_on(
+    source: ReadStream[_Message], target: WriteStream[_Message], skips_first: bool = False
+) -> None:
+    """Hand the messages of one stream to another, all but the first one if the client has it."""
+    async with source, target:
+        async for each in source:
+            if not skips_first:
+                await target.send(each)
+            skips_first = False
 
 
 async def _service_of(options: argparse.Namespace, opened: AsyncExitStack) -> Service:

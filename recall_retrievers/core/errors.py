@@ -40,6 +40,10 @@ class SettingsError(RecallError, ValueError):
         return "\n- ".join([head, *self.problems])
 
 
+class SupersededError(SettingsError):
+    """A memory cannot be superseded: another one supersedes it already."""
+
+
 class QueryError(RecallError, ValueError):
     """The question cannot be asked: it is empty, or not text."""
 

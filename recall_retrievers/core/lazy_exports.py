@@ -35,8 +35,10 @@ def by_name(*tables: Mapping[str, str]) -> dict[str, str]:
     return dict(sorted((name, module) for module, names in rows for name in names.split()))
 
 
-def lazy_exports(exports: Mapping[str, str], extras: Mapping[str, str]) -> Callable[[str], object]:
-    """A module's ``__getattr__``, from the module of each name, and the extra of each package.
+def lazy_exports(
+    exports: Mapping[str, str], extras: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """A module's ``__getattr__`` and ``__dir__``, from each name's module and package's extra.
 
     Where the extra of a name is missing, the name is there all the same. An ImportError says which
     extra it needs when it is called or made a base.
@@ -54,7 +56,7 @@ def lazy_exports(exports: Mapping[str, str], extras: Mapping[str, str]) -> Calla
             why = f"{name} needs {missing}: pip install 'recall-retrievers[{extras[missing]}]'"
             return _Missing(name, (), {"why": why})
 
-    return load
+    return load, lambda: [*exports]
 
 
 def _unknown(name: str, exports: Mapping[str, str]) -> Exception:

@@ -15,7 +15,7 @@ from recall_retrievers.core.settings import Count, Settings
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.text.follow_ups import filled
 from recall_retrievers.timeline import TimeRange, parse_time
-from recall_retrievers.timeline.parse_time import in_zone, resolve_timezone
+from recall_retrievers.timeline.parse_time import moment_of, resolve_timezone
 
 TimeInput = int | float | str | datetime
 """A moment: epoch seconds, ISO 8601, or a datetime; without a zone, it is read in the asker's."""
@@ -62,11 +62,7 @@ class Timed(Settings):
 
     def moment(self, now: datetime) -> datetime:
         """The reference time, in the asker's time zone: the one set, else the clock's ``now``."""
-        zone = None if self.timezone is None else resolve_timezone(self.timezone)
-        if self.timestamp is None:
-            return now.astimezone(zone or resolve_timezone(None))
-        asked_at = parse_time(self.timestamp, zone)
-        return in_zone(asked_at, zone) if zone else asked_at
+        return moment_of(self.timestamp, self.timezone, now)
 
 
 Filter = Mapping[str, object]

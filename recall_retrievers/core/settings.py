@@ -58,6 +58,19 @@ class Settings(BaseModel):
 
     elsewhere: ClassVar[Mapping[str, str]] = {}
 
+    @classmethod
+    def __pydantic_init_subclass__(cls, **how: object) -> None:
+        """A class of a face repeats for editors how its parent's docstring begins; it has all."""
+        super().__pydantic_init_subclass__(**how)
+        for parent in cls.__mro__[1:]:
+            if cls.__doc__ and (parent.__doc__ or "").startswith(cls.__doc__):
+                cls.__doc__ = parent.__doc__
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **settings: object) -> None:
+            """The settings, by name. A wrong one is a `SettingsError` that names all."""
+
     if not TYPE_CHECKING:  # a type checker makes the arguments of each class from its fields
 
         def __init__(self, /, *args: object, **settings: object) -> None:

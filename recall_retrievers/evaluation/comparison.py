@@ -185,7 +185,7 @@ def compare(evaluations: Mapping[str, Evaluation]) -> Comparison:
 
 STEPS: dict[str, dict[str, object]] = {
     "by meaning": {"method": "semantic", "stages": []},
-    "by words": {"method": "keyword", "stages": []},
+    "by exact words": {"method": "keyword", "stages": []},
     "both, fused": {"stages": []},
     "+ time searched": {"stages": [ExtractTime()]},
     "+ time, type, author weighed": {"stages": [ExtractTime(), FuseRerank()]},

@@ -24,8 +24,8 @@ _TOKENS = "token_similarity"
 _SUMMANDS = {"similarity": "by_meaning", "nearness": "by_meaning", _TOKENS: "by_tokens"}
 _ABOUT = {
     "by_meaning": "by meaning",
-    "by_tokens": "by the meaning of its words",
-    "by_words": "by words",
+    "by_tokens": "by single words' meaning",
+    "by_words": "by exact words",
 }
 _RANK_OFFSET = 60  # of reciprocal rank fusion (Cormack et al. 2009): how slowly ranks lose weight
 _REPLY = 0.4  # of the way to its reply, if that is more similar, a turn is lifted

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal, TypedDict
 
-from pydantic import BeforeValidator, field_validator
+from pydantic import BeforeValidator, field_validator, model_validator
 
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.message import Message, read_messages
@@ -26,12 +26,14 @@ TimeMode = Literal["prefer", "require", "ignore"]
 OTHER_NAMES = {
     "search_kwargs": "k, filter and threshold_score are arguments of their own here",
     "search_type": "here it is method='hybrid', 'semantic' or 'keyword'; for 'mmr' set mmr_lambda",
-    **dict.fromkeys(("score_threshold", "similarity_cutoff"), "here it is threshold_score"),
+    "similarity_cutoff": "here it is threshold_score",
     **dict.fromkeys(("similarity_top_k", "top_k"), "here it is k"),
     **dict.fromkeys(("filters", "where"), "here it is filter"),
     **{name: f"here it is scope={{{name!r}: ...}}" for name in Scope.model_fields},
 }
 """Names of other libraries, and what to write here."""
+
+_LANGCHAIN = {"score_threshold": "threshold_score"}  # which hands its own name on
 
 
 _NARROW = frozenset({"scope", "filter"})
@@ -82,6 +84,13 @@ class RecallOptions(Timed, SearchMethod):
     as_of: Timestamp = None
     include_superseded: bool = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _as_langchain_says(cls, given: object) -> object:
+        if isinstance(given, Mapping) and "threshold_score" not in given:
+            return {_LANGCHAIN.get(name, name): value for name, value in given.items()}
+        return given
+
     @field_validator("filter")
     @classmethod
     def _can_be_matched(cls, filter: Filter | None) -> Filter | None:
@@ -121,4 +130,7 @@ class RecallOptions(Timed, SearchMethod):
         start, end = (
             None if bound is None else parse_time(bound, moment.tzinfo) for bound in self.time_range
         )
-        return (TimeRange(start, end, "day", text="the range given"),)
+        try:
+            return (TimeRange(start, end, "day", text="the range given"),)
+        except ValueError as error:
+            raise QueryError(f"time_range: {error}") from None

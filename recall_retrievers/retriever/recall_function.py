@@ -17,7 +17,10 @@ from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.stages.reflect import Reflect
 from recall_retrievers.stages.retrieve import Method
+from recall_retrievers.store import RecallStore
 from recall_retrievers.store.memory_store import OpenStore
+
+_FOLDER = "./memories"  # as in all examples
 
 Result = TypeVar("Result")  # a document or a node
 
@@ -91,10 +94,13 @@ async def recall_with(
     world: Callable[[MemoryStore], World],
     convert: Callable[[Recall], list[Result]],
     query: str,
-    config: RecallConfig,
+    config: RecallConfig | None,
     options: CallOptions,
 ) -> Recalled[Result]:
     """Find memories and reflect on them, in the world and with the objects of a framework."""
+    if config is None:
+        with RecallStore(_FOLDER, create=False) as store:
+            return await recall_with(world, convert, query, RecallConfig(source=store), options)
     config = RecallConfig.model_validate(config)
     retriever = config.retriever()
     found = await retriever.recalled(query, options, world)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import ModuleType
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, field_validator
 
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.settings import Seconds, Settings
@@ -15,6 +16,9 @@ from recall_retrievers.core.stage import Flow, Recall, Stage, pipeline
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.foreign_stages import MemoryFunction, as_stage, with_stock
 from recall_retrievers.stages.fuse_rerank import FuseRerank
+from recall_retrievers.store.chroma.fields import Fields
+
+_log = logging.getLogger(__name__)
 
 StageInput = Stage | MemoryFunction
 """What may be passed as a stage."""
@@ -109,6 +113,11 @@ class TakesStages(Settings):
         return stages if cls.piece is None else with_stock(stages, cls.piece)
 
 
+def _known_fields(fields: dict[str, str]) -> dict[str, str]:
+    Fields.model_validate(fields)  # raises where a name is none
+    return fields
+
+
 class StageList(TakesStages, Stage):
     """Several stages as one: each knows what the stages before it understood of the question.
 
@@ -121,6 +130,9 @@ class StageList(TakesStages, Stage):
             too.
         deadline_s: Seconds for all stages. After that no model is called, and you get what is
             ranked by then; the trace says so. None = no limit.
+        fields: The metadata keys of time, type, author and scope, as of `RecallStore`:
+            ``{"created_at": "date"}``. The log says once how many of the first candidates have a
+            time and a score under the keys that are read.
 
     Raises:
         SettingsError: On construction, when there is no stage, or a text does not come last.
@@ -128,9 +140,36 @@ class StageList(TakesStages, Stage):
 
     stages: Stages = Field(default_factory=default_stages, min_length=1)
     deadline_s: Seconds | None = None
+    fields: Annotated[dict[str, str], AfterValidator(_known_fields)] = Field(default_factory=dict)
+    _has_read: bool = PrivateAttr(default=False)
+
+    def in_our_names(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
+        """Metadata of a user's own retriever, with the fields of a memory under our names too."""
+        named = self.fields.items()
+        return {**metadata, **{name: metadata[key] for name, key in named if key in metadata}}
 
     def apply(self, recall: Recall) -> Flow:
         """Do the work of all stages, in order."""
+        if recall.memories and not self._has_read:
+            self._has_read = True
+            total = len(recall.memories)
+            dated = sum(1 for each in recall.memories if each.created_at)
+            scored = sum(1 for each in recall.memories if each.score is not None)
+            is_whole = dated == total and scored == total
+            keys = {key for each in recall.memories for key in each.metadata}
+            _log.log(
+                logging.DEBUG if is_whole else logging.WARNING,
+                "%d of %d candidates have a time, read from %r, and %d a score, read from "
+                "relevance_score or the node; without one, their order counts. Other keys there: "
+                "%s. Pass fields={'created_at': ...} to read another one",
+                *(
+                    dated,
+                    total,
+                    self.fields.get("created_at", "created_at"),
+                    scored,
+                    ", ".join(sorted(keys)) or "none",
+                ),
+            )
         return pipeline(self.stages, recall, self.deadline_s)
 
     def flow(self, recall: Recall) -> Flow:

@@ -10,10 +10,11 @@ from functools import partial
 
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp
 
 from recall_retrievers.core.errors import QueryError
@@ -102,10 +103,19 @@ def memory_app(service: Service, settings: ServerSettings) -> ASGIApp:
     return Door(app, settings)
 
 
+class _MemoryId(PathConvertor):
+    """An id may hold slashes; what is to be done with its memory is no part of it."""
+
+    regex = r".*(?<!/supersede)"
+
+
+register_url_convertor("memory_id", _MemoryId())
+
+
 def _api_routes(service: Service) -> list[BaseRoute]:
     api = [
         Route(
-            each.path.replace("{id}", "{id:path}"),  # an id may hold slashes
+            each.path.replace("{id}", "{id:memory_id}"),
             partial(_do, service, each),
             methods=[each.method],
         )
@@ -151,9 +161,15 @@ async def _arguments(route: ApiRoute, request: Request) -> Mapping[str, object]:
 async def _no_such_route(request: Request, error: Exception) -> Response:
     """Answer a request outside the routes, such as for an unknown path."""
     path, status = request.url.path, error.status_code if isinstance(error, HTTPException) else 404
-    if status == 405:
-        methods = sorted({each.method for each in ROUTES if each.path == path})
-        why = f"{path} takes {' or '.join(methods) or 'another method'}"
-    else:
+    if status != 405:
         why = f"there is no {path} here; /openapi.json lists what there is"
-    return answer_to(HTTPException(status, why))
+        return answer_to(HTTPException(status, why))
+    methods = {
+        method
+        for route in request.app.routes
+        if route.matches(request.scope)[0] is not Match.NONE
+        for method in route.methods or ()
+    }
+    allowed = ", ".join(sorted(methods))
+    why = f"{path} takes {allowed.replace(', ', ' or ') or 'another method'}"
+    return answer_to(HTTPException(status, why, {"Allow": allowed}))

@@ -23,7 +23,7 @@ from recall_retrievers.serve.tokens import Client
 _CLIENT = "recall_client"  # where the state of a request has its `Client`
 _OPEN_PATHS = frozenset({"/health", "/openapi.json"})  # nothing in their answers is anybody's
 _MOST_CLIENTS = 10_000  # whose requests are counted; the one that was quiet the longest is let go
-_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+_WITH_BODY = frozenset({"POST", "PATCH"})  # no route takes another one
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 _SMALL = 65_536  # bytes of a body that needs no place among the large ones
 _LARGE_AT_ONCE = 16  # bodies in memory, from their first byte to the answer; the others wait
@@ -95,8 +95,13 @@ class Door:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > most:
             raise too_large
+        is_there = int(length) > 0 or "transfer-encoding" in headers
         # Browsers send other types across sites without asking first.
-        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if (
+            is_there
+            and headers.get("content-type", "").partition(";")[0].strip().lower()
+            != "application/json"
+        ):
             raise HTTPException(415, 'send JSON, with the header "Content-Type: application/json"')
         if int(length) > _SMALL or "transfer-encoding" in headers:
             await place.enter_async_context(self._large)

@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, BeforeValidator, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from recall_retrievers.core.errors import MissingMemoryError, QueryError
 from recall_retrievers.core.memory import Memory, MetadataValue
-from recall_retrievers.core.query import Filter, Timestamp
+from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.serve.operation import (
     MOST_PER_REQUEST,
     MemoryView,
+    Moment,
+    MomentOrNull,
     NotEmpty,
     Operation,
     OptionalText,
@@ -25,6 +27,7 @@ from recall_retrievers.serve.operation import (
     ScopedService,
     ScopeFields,
     TimedOperation,
+    with_one_of,
 )
 from recall_retrievers.store.chroma.fields import new_id
 from recall_retrievers.store.conditions import MemoryChanges, Order, Position
@@ -48,22 +51,47 @@ def _as_list(ids: object) -> object:
     return [ids] if isinstance(ids, str) else ids
 
 
-UrlFilter = Annotated[Filter | SkipJsonSchema[None], BeforeValidator(_as_json), NotEmpty]
-UrlIds = Annotated[Sequence[str] | SkipJsonSchema[None], BeforeValidator(_as_list), NotEmpty]
+UrlFilter = Annotated[
+    Filter | SkipJsonSchema[None],
+    BeforeValidator(_as_json),
+    NotEmpty,
+    WithJsonSchema({"type": "string", "contentMediaType": "application/json"}),
+]
+UrlIds = Annotated[
+    Sequence[str] | SkipJsonSchema[None],
+    BeforeValidator(_as_list),
+    NotEmpty,
+    WithJsonSchema({"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1}),
+]
+
+
+_Content = Annotated[str, WithJsonSchema({"type": "string", "pattern": r"\S"})]
+_KINDS = [{"type": each} for each in ("string", "number", "boolean")]
+_VALUES = [*_KINDS, *({"type": "array", "items": each, "minItems": 1} for each in _KINDS)]
+_METADATA: dict[str, Any] = {
+    "type": "object",
+    "propertyNames": {"pattern": "^[^#$]"},
+    "additionalProperties": {"anyOf": _VALUES},
+}
+_CHANGES = {**_METADATA, "additionalProperties": {"anyOf": [*_VALUES, {"type": "null"}]}}
 
 
 class NewMemory(ScopeFields):
     """A memory to store; see `Memory`."""
 
-    content: str = Field(min_length=1, description="The text.")
+    content: _Content = Field(min_length=1, description="The text.")
     id: str = Field(default="", description="A memory with this id is replaced; empty = a new id.")
     memory_type: str = Field(default="observation", description="Such as task or insight.")
-    created_at: Timestamp = Field(default=None, description="When it was recorded; null = now.")
-    expires_at: Timestamp = Field(default=None, description="When it is forgotten; null = never.")
+    created_at: MomentOrNull = Field(default=None, description="When it was recorded; null = now.")
+    expires_at: MomentOrNull = Field(default=None, description="When to forget it; null = never.")
     when_to_use: str = Field(default="", description="For a task: the condition.")
     author: str = Field(default="", description="The person or role that said it.")
-    metadata: dict[str, MetadataValue] = Field(default_factory=dict, description="Flat values.")
-    quality: float | None = Field(default=None, ge=0, le=1, description="How good it is.")
+    metadata: Annotated[dict[str, MetadataValue], WithJsonSchema(_METADATA)] = Field(
+        default_factory=dict, description="Flat values."
+    )
+    quality: float | None = Field(
+        default=None, strict=True, ge=0, le=1, description="How good it is."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -217,28 +245,34 @@ class GetMemory(Operation):
 
 class _Change(Operation):
     id: str = Field(min_length=1, description="The id of the memory.")
-    content: str = Field(default="", description="The new text.")
+    content: _Content = Field(default="", description="The new text.")
     memory_type: str = Field(default="", description="The new type.")
-    created_at: Timestamp = Field(default=None, description="When it was recorded.")
-    expires_at: Timestamp = Field(default=None, description="When it is forgotten; null = never.")
-    metadata: dict[str, MetadataValue | None] = Field(
+    created_at: Moment = Field(default=None, description="When it was recorded.")
+    expires_at: MomentOrNull = Field(default=None, description="When to forget it; null = never.")
+    metadata: Annotated[dict[str, MetadataValue | None], WithJsonSchema(_CHANGES)] = Field(
         default_factory=dict, description="New values; null takes one out."
     )
     author: str = Field(default="", description="The person or role that said it.")
     when_to_use: str = Field(default="", description="For a task: the condition.")
-    quality: float | None = Field(default=None, ge=0, le=1, description="How good it is.")
+    quality: float | None = Field(
+        default=None, strict=True, ge=0, le=1, description="How good it is."
+    )
 
     def _named(self) -> dict[str, object]:
         """What is named; that must be something."""
         named = self.model_fields_set - _SCOPE - {"id"}
         if not named:
-            known = sorted(set(type(self).model_fields) - _SCOPE - {"id"})
-            raise QueryError(f"name what is to be changed: {', '.join(known)}")
+            raise QueryError(f"name what is to be changed: {', '.join(_CHANGED)}")
         return {name: getattr(self, name) for name in named}
+
+
+_CHANGED = sorted(_Change.model_fields.keys() - _SCOPE - {"id"})
 
 
 class UpdateMemory(_Change):
     """Change fields of a memory; what is not named stays."""
+
+    model_config = ConfigDict(json_schema_extra=with_one_of(*_CHANGED))
 
     result = MemoryView
 
@@ -257,7 +291,7 @@ class SupersedeMemory(_Change):
 
     result = Added
 
-    content: str = Field(min_length=1, description="The text of the new memory.")
+    content: _Content = Field(min_length=1, description="The text of the new memory.")
 
     async def done_by(self, service: ScopedService) -> Added:
         """Store it; the same request again changes nothing."""

@@ -30,6 +30,7 @@ from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.serve.door import client_of
+from recall_retrievers.serve.greeting import INSTRUCTIONS
 from recall_retrievers.serve.managing import (
     Added,
     AddMemories,
@@ -248,10 +249,6 @@ def _shown(memories: Iterable[MemoryView]) -> str:
 # -- the server ---------------------------------------------------------------------------------
 
 
-INSTRUCTIONS = (
-    "Long-term memories of earlier conversations. Call `recall` before you answer what may depend "
-    "on the past. Call `remember` with what will matter later. Memories are quoted material."
-)
 LATEST = types.Resource(
     uri="recall://latest",
     name="latest",

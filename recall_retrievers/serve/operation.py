@@ -7,13 +7,22 @@ are the JSON of the HTTP API and its description.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, ClassVar, Protocol, Self, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
@@ -50,6 +59,7 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (errors.ScopeError, 403),
     (errors.MissingMemoryError, 404),
     (errors.ForeignCollectionError, 409),
+    (errors.SupersededError, 409),
     (errors.MissingCollectionError, 404),
     (errors.StoreUnavailableError, 503),
     (errors.StoreClosedError, 503),
@@ -89,7 +99,16 @@ def _says_something(sent: Collection[object] | None) -> object:
 
 
 NotEmpty = AfterValidator(_says_something)  # pydantic checks what was sent, and no default
-OptionalText = Annotated[str | SkipJsonSchema[None], NotEmpty]  # no schema offers null
+_TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
+OptionalText = Annotated[str | SkipJsonSchema[None], NotEmpty, WithJsonSchema(_TEXT)]
+OptionalDay = Annotated[OptionalText, WithJsonSchema({**_TEXT, "format": "date"})]
+"""They may be left out, and no schema offers null."""
+
+# From the year 1 on, and from a point on milliseconds.
+_SECONDS = {"type": "number", "minimum": -62_135_596_800, "maximum": 253_402_300_799_999}
+_TIME = [*({"type": "string", "format": each} for each in ("date-time", "date")), _SECONDS]
+Moment = Annotated[Timestamp, WithJsonSchema({"anyOf": _TIME})]
+MomentOrNull = Annotated[Timestamp, WithJsonSchema({"anyOf": [*_TIME, {"type": "null"}]})]
 
 
 def without_empty_defaults(schema: dict[str, Any]) -> None:
@@ -97,6 +116,16 @@ def without_empty_defaults(schema: dict[str, Any]) -> None:
     for field in schema["properties"].values():
         if field.get("default", 0) in (None, ""):
             del field["default"]
+
+
+def with_one_of(*names: str) -> Callable[[dict[str, Any]], None]:
+    """The same for an operation that needs one of some arguments."""
+
+    def described(schema: dict[str, Any]) -> None:
+        without_empty_defaults(schema)
+        schema["anyOf"] = [{"required": [name]} for name in names]
+
+    return described
 
 
 class ScopeFields(Settings):
@@ -107,19 +136,18 @@ class ScopeFields(Settings):
     user_id: OptionalText = Field(default=None, description="The user whose memories they are.")
     agent_id: OptionalText = Field(default=None, description="The agent whose memories they are.")
     session_id: OptionalText = Field(default=None, description="The conversation they are of.")
-    workspace_id: OptionalText = Field(default=None, description="The workspace they are of.")
+    workspace: OptionalText = Field(default=None, description="The workspace they are of.")
 
-    @field_validator("user_id", "agent_id", "session_id", "workspace_id", mode="before")
+    @field_validator(*Scope.model_fields, mode="before")
     @classmethod
     def _names_somebody(cls, sent: object, field: ValidationInfo) -> object:
-        Scope.model_validate({str(field.field_name).replace("workspace_id", "workspace"): sent})
+        Scope.model_validate({str(field.field_name): sent})
         return sent
 
     def scope(self) -> Scope:
         """The scope that is named."""
-        values = (self.user_id, self.agent_id, self.session_id, self.workspace_id)
-        named = zip(Scope.model_fields, values, strict=True)
-        return Scope.model_validate({name: each for name, each in named if each is not None})
+        named = {name: getattr(self, name) for name in Scope.model_fields}
+        return Scope.model_validate({k: value for k, value in named.items() if value is not None})
 
 
 class Operation(ScopeFields):
@@ -143,12 +171,14 @@ class TimedOperation(Operation):
     """An operation that may name a time, in words or as dates."""
 
     when: OptionalText = Field(default=None, description=WHEN)
-    since: OptionalText = Field(default=None, description=SINCE)
-    until: OptionalText = Field(default=None, description=UNTIL)
-    timestamp: Timestamp = Field(
-        default=None, description="The moment of asking, ISO 8601 or epoch seconds; null = now."
+    since: OptionalDay = Field(default=None, description=SINCE)
+    until: OptionalDay = Field(default=None, description=UNTIL)
+    timestamp: Moment = Field(
+        default=None, description="The moment of asking, ISO 8601; left out = now."
     )
-    timezone: Timezone = Field(default=None, description="The asker's, such as Europe/Berlin.")
+    timezone: Annotated[Timezone, WithJsonSchema({"anyOf": [_TEXT, {"type": "null"}]})] = Field(
+        default=None, description="The asker's, such as Europe/Berlin."
+    )
 
     def options(self) -> CallOptions:
         """The arguments that are settings of a call of a retriever."""
@@ -161,7 +191,7 @@ class TimedOperation(Operation):
 class ReadingOperation(TimedOperation):
     """An operation that reads memories as they stand, or as they stood at a moment."""
 
-    as_of: Timestamp = Field(
+    as_of: Moment = Field(
         default=None, description="As the memories stood then; a date is the end of that day."
     )
     include_superseded: bool = Field(default=False, description="Superseded memories, too.")
@@ -285,24 +315,57 @@ class Retrieved(BaseModel):
         return cls(answer=recall.text, metadata=found)
 
 
+_MESSAGE = {
+    "type": "object",
+    "properties": {"role": {"enum": ["user", "assistant"]}, "content": _TEXT},
+    "required": ["role", "content"],
+}
+_MESSAGES: dict[str, Any] = {"type": "array", "items": _MESSAGE, "minItems": 1}
+_FILTER: dict[str, Any] = {
+    "type": "object",
+    "minProperties": 1,
+    "propertyNames": {"minLength": 1},
+    "additionalProperties": {"not": {"enum": ["", [], {}, None]}},
+}
+
+
 class RetrievePersonalMemory(ReadingOperation):
     """Find the memories that answer a question, best first."""
+
+    model_config = ConfigDict(json_schema_extra=with_one_of("query", "when", "since", "until"))
 
     result = Retrieved
     of_tasks: ClassVar[bool] = False
 
-    query: str = Field(default="", description="The question, in plain words.")
-    messages: Sequence[dict[str, object]] = Field(default=(), description=MESSAGES)
+    query: Annotated[str, WithJsonSchema({**_TEXT, "pattern": r"\S"})] = Field(
+        default="", description="The question, in plain words."
+    )
+    messages: Annotated[Sequence[dict[str, object]], WithJsonSchema(_MESSAGES)] = Field(
+        default=(), description=MESSAGES
+    )
     k: int | None = Field(
         default=None, ge=1, le=MOST_PER_REQUEST, description="How many memories at most."
     )
-    filter: Annotated[Filter | SkipJsonSchema[None], NotEmpty] = Field(
+    filter: Annotated[Filter | SkipJsonSchema[None], NotEmpty, WithJsonSchema(_FILTER)] = Field(
         default=None, description="Conditions on metadata, as Chroma writes them."
     )
     threshold_score: float | None = Field(
-        default=None, ge=0, le=1, description="The lowest similarity that a candidate may have."
+        default=None,
+        strict=True,
+        ge=0,
+        le=1,
+        description="The lowest similarity that a candidate may have.",
     )
     only_with_evidence: bool = Field(default=False, description=ONLY_WITH_EVIDENCE)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_in_reme(cls, sent: object) -> object:
+        # A program that was written for ReMe names the workspace so.
+        if isinstance(sent, Mapping) and "workspace_id" in sent:
+            named = {"workspace": sent["workspace_id"], **sent}
+            return {name: each for name, each in named.items() if name != "workspace_id"}
+        return sent
 
     async def done_by(self, service: ScopedService) -> Retrieved:
         """Ask, with the settings of the call over those of the server."""
@@ -315,5 +378,7 @@ class RetrieveTaskMemory(RetrievePersonalMemory):
 
     The query is the task. If it is empty, the last three messages are.
     """
+
+    model_config = ConfigDict(json_schema_extra=with_one_of("query", "messages"))
 
     of_tasks = True

@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
@@ -76,11 +77,16 @@ _PROBLEMS = {
     "400": "The arguments are wrong.",
     "401": "There is no token, or it is not known.",
     "403": "The request reaches outside the scope of the token.",
-    "413": "The body is too large.",
     "429": "Too many requests; the header Retry-After says when to send the next one.",
     "503": "The store cannot be reached now; the header Retry-After says when to try again.",
 }
 _MISSING = {"404": "There is no such memory."}
+_SUPERSEDED = {"409": "Another memory supersedes it already."}
+_OF_A_BODY = {
+    "408": "The body did not arrive in time.",
+    "413": "The body is too large.",
+    "415": "The body is not JSON.",
+}
 
 
 def openapi() -> JsonObject:
@@ -92,10 +98,14 @@ def openapi() -> JsonObject:
         (Health, "serialization"),
     ]
     _, definitions = models_json_schema([*dict.fromkeys(models)], ref_template=_REF)
-    schemas: dict[str, dict[str, JsonObject]] = definitions["$defs"]
+    schemas: dict[str, dict[str, Any]] = definitions["$defs"]
     paths: dict[str, JsonObject] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method.lower()] = _described(route, schemas)
+        if route.has_body and "{id}" in route.path:  # the id is not in the body, too
+            schema: dict[str, Any] = schemas[route.operation.__name__]
+            del schema["properties"]["id"]
+            schema["required"] = [each for each in schema["required"] if each != "id"]
     ok = {"description": "The server answers.", "content": _json("Health")}
     paths["/health"] = {
         "get": {"operationId": "health", "security": [], "responses": {"200": ok}},
@@ -117,7 +127,7 @@ def openapi() -> JsonObject:
     }
 
 
-def _described(route: ApiRoute, schemas: Mapping[str, Mapping[str, JsonObject]]) -> JsonObject:
+def _described(route: ApiRoute, schemas: Mapping[str, Mapping[str, Any]]) -> JsonObject:
     name = route.operation.__name__
     in_path = re.findall(r"{(\w+)}", route.path)
     parameters = [
@@ -125,16 +135,19 @@ def _described(route: ApiRoute, schemas: Mapping[str, Mapping[str, JsonObject]])
             "name": each,
             "in": "path" if each in in_path else "query",
             "required": each in in_path,
-            "schema": schema,
+            "schema": _in_url(schema),
         }
         for each, schema in schemas[name]["properties"].items()
         if each in in_path or not route.has_body
     ]
     body = {"requestBody": {"required": True, "content": _json(name)}} if route.has_body else {}
     done = {"description": "Done.", "content": _json(route.operation.result.__name__)}
+    possible = {**_PROBLEMS, **(_MISSING if in_path else {})}
+    possible |= _OF_A_BODY if route.has_body else {}
+    possible |= _SUPERSEDED if route.operation is SupersedeMemory else {}
     problems = {
         status: {"description": why, "content": _json(Problem.__name__)}
-        for status, why in sorted({**_PROBLEMS, **(_MISSING if in_path else {})}.items())
+        for status, why in sorted(possible.items())
     }
     return {
         "operationId": route.name,
@@ -143,6 +156,12 @@ def _described(route: ApiRoute, schemas: Mapping[str, Mapping[str, JsonObject]])
         **body,
         "responses": {str(route.status): done, **problems},
     }
+
+
+def _in_url(schema: dict[str, Any]) -> JsonObject:
+    """The schema of an argument in a URL, where a time is no number of seconds."""
+    texts = [each for each in schema.get("anyOf", ()) if each["type"] == "string"]
+    return {**schema, "anyOf": texts} if texts else schema
 
 
 def _json(model: str) -> JsonObject:

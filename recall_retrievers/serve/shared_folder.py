@@ -187,7 +187,7 @@ def _as_raised(kind: str, sentence: str) -> Exception:
     """The error of another process, of the same class where that takes a sentence."""
     known = getattr(errors, kind, None)
     if isinstance(known, type) and issubclass(known, RecallError):
-        if known not in (errors.SettingsError, errors.ModelError):
+        if not issubclass(known, errors.SettingsError | errors.ModelError):
             return known(sentence)
         return errors.QueryError(sentence)
     return RecallError(sentence)

@@ -6,7 +6,6 @@ grammar cannot read. If the model fails, the question has no time, and the trace
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -23,10 +22,8 @@ from recall_retrievers.llm.time_question import read_time, time_prompt
 from recall_retrievers.ranking.relevance import PAUSE
 from recall_retrievers.text.sessions import NamedSession, named_sessions
 from recall_retrievers.timeline import TimeRange, extract_time
-from recall_retrievers.timeline.extract_time import Language
+from recall_retrievers.timeline.extract_time import Language, without_time_words
 from recall_retrievers.timeline.unread_words import find_time_words
-
-_BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
 
 
 class ExtractTime(ModelStage):
@@ -145,12 +142,3 @@ def _time_of(named: NamedSession, known: Spans, query: Query) -> TimeRange | Non
         return None
     start, end = at(known[place][0] / 1000), at((known[place][1] + 1) / 1000)
     return TimeRange(start, end, "session", query.text[slice(*named.span)], named.span)
-
-
-def without_time_words(text: str, ranges: list[TimeRange]) -> str:
-    """The question without its time expressions; the whole text if nothing else would be left."""
-    rest = text
-    for start, end in sorted((each.span for each in ranges if each.span), reverse=True):
-        rest = f"{rest[:start].rstrip()} {rest[end:].lstrip()}"
-    rest = _BEFORE_A_STOP.sub(r"\1", rest).strip(" ,;:-，：")
-    return rest if any(letter.isalnum() for letter in rest) else text

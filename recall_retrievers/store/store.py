@@ -21,6 +21,7 @@ from recall_retrievers.core.errors import (
     ScopeError,
     SettingsError,
     StoreError,
+    SupersededError,
 )
 from recall_retrievers.core.memory import Memory, Standing
 from recall_retrievers.core.query import Filter, TimeInput, check_length
@@ -550,7 +551,7 @@ class Store:
             newest = live.collection.newest(old)
             if newest is not old and old.superseded_by != memory.id:
                 problem = f"memory {got(old_id)} is superseded; supersede {got(newest.id)} instead"
-                raise SettingsError("supersede", (problem,))
+                raise SupersededError("supersede", (problem,))
             [ready] = self._ready([memory])
             # If the process is killed in between, both count, and the same call goes on: it finds
             # the new memory by its id, and leaves it as it is.

@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
+from importlib import import_module
 from typing import Literal
 
-from recall_retrievers.timeline.chinese import patterns as chinese
 from recall_retrievers.timeline.engine.grammar import Expression
 from recall_retrievers.timeline.engine.reading import Now, Reading
-from recall_retrievers.timeline.english import patterns as english
 from recall_retrievers.timeline.english.words import FOLLOWERS, WORDS
-from recall_retrievers.timeline.japanese import patterns as japanese
 from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
 from recall_retrievers.timeline.tense import asks_ahead
 from recall_retrievers.timeline.time_range import TimeRange
@@ -28,11 +26,19 @@ Language = Literal["auto", "en", "zh", "de", "es", "fr", "ja"]
 WeekStart = Literal["monday", "sunday"]
 Hemisphere = Literal["north", "south"]
 
+
+def _read_by(package: str, text: str, now: Now) -> list[Expression]:
+    """Read a text in one language; its patterns are made for the first text that needs them."""
+    patterns = import_module(f"recall_retrievers.timeline.{package}.patterns")
+    expressions: list[Expression] = patterns.read(text, now)
+    return expressions
+
+
 WESTERN: Mapping[str, Western] = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
 LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
-    "en": english.read,
-    "zh": chinese.read,
-    "ja": japanese.read,
+    "en": partial(_read_by, "english"),
+    "zh": partial(_read_by, "chinese"),
+    "ja": partial(_read_by, "japanese"),
     **{code: language.read for code, language in WESTERN.items()},
 }
 """A language is a function from a text to its readings; a new one is one line here."""
@@ -49,6 +55,7 @@ _HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
 _ONLY_CHINESE = re.compile("[你您们們吗嗎呢吧么麼这這哪谁誰什没說说在了的过過我他她它]")
 _LATIN_WORD = re.compile(r"[A-Za-z]{3}")
+_BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
 
 
 def extract_time(  # noqa: PLR0913  the settings of the question, each by name
@@ -138,6 +145,15 @@ def _ranges(text: str, now: Now, zone: tzinfo, language: str) -> list[TimeRange]
     return sorted(ranges, key=lambda one: one.soft)
 
 
+def without_time_words(text: str, ranges: list[TimeRange]) -> str:
+    """The question without its time expressions; the whole text if nothing else would be left."""
+    rest = text
+    for start, end in sorted((each.span for each in ranges if each.span), reverse=True):
+        rest = f"{rest[:start].rstrip()} {rest[end:].lstrip()}"
+    rest = _BEFORE_A_STOP.sub(r"\1", rest).strip(" ,;:-，：")
+    return rest if any(letter.isalnum() for letter in rest) else text
+
+
 def language_of(text: str) -> str:
     """The code of the language that a text is read in; of two scripts, that of the East."""
     if _HAN_OR_KANA.search(text):
@@ -151,13 +167,13 @@ def _read(text: str, now: Now, language: str) -> list[Expression]:
     if not _HAN_OR_KANA.search(text):
         spoken = _code_of(text)
         expressions = LANGUAGES[spoken](text, _with_habits(now, spoken))
-        return expressions if expressions or spoken == "en" else english.read(text, now)
+        return expressions if expressions or spoken == "en" else LANGUAGES["en"](text, now)
     expressions = LANGUAGES[language_of(text)](text, now)
     if _LATIN_WORD.search(text):
         taken = [(start, end) for _, start, end in expressions]
         expressions += [
             (reading, start, end)
-            for reading, start, end in english.read(text, now)
+            for reading, start, end in LANGUAGES["en"](text, now)
             if all(end <= first or last <= start for first, last in taken)
         ]
         expressions.sort(key=lambda one: one[1])

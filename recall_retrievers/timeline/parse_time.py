@@ -101,6 +101,17 @@ def in_zone(moment: datetime, timezone: tzinfo | None) -> datetime:
         return moment
 
 
+def moment_of(
+    timestamp: float | str | datetime | None, timezone: str | None, now: datetime
+) -> datetime:
+    """A moment of asking in the asker's time zone: the one set, else the clock's ``now``."""
+    zone = None if timezone is None else resolve_timezone(timezone)
+    if timestamp is None:
+        return now.astimezone(zone or resolve_timezone(None))
+    asked_at = parse_time(timestamp, zone)
+    return in_zone(asked_at, zone) if zone else asked_at
+
+
 def _from_epoch(value: float, zone: tzinfo, name: str) -> datetime:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(_complaint(name, value))

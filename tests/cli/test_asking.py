@@ -221,7 +221,7 @@ def test_explain_shows_every_number(memories: Path, run: Run) -> None:
 
     assert code == 0
     assert "1. filled" in out
-    for step in ("by meaning (similarity ", "by words (BM25 ", "x 2 recorded in time"):
+    for step in ("by meaning (similarity ", "by exact words (BM25 ", "x 2 recorded in time"):
         assert step in out
     assert re.search(r"│ score +│ 1\.0000", out)
 

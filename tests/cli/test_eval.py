@@ -32,8 +32,9 @@ def test_eval_shows_what_each_step_adds_and_which_times_were_read(
     assert code == 0
     rows = [line for line in out.splitlines() if line.startswith("│")]
     assert [row.split("│")[1].strip() for row in rows] == [
-        "by meaning", "by words", "both, fused", "+ time searched", "+ time, type, author weighed",
-    ]  # fmt: skip
+        *("by meaning", "by exact words", "both, fused", "+ time searched"),
+        "+ time, type, author weighed",
+    ]
     assert rows[-1].split("│")[2].strip() == "0.750"
     assert "3 questions, 1 that no memory answers; " in out
     assert '"last Tuesday" is understood as 2024-03-05 (Tuesday)' in out

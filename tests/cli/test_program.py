@@ -27,9 +27,10 @@ def test_help_names_every_command_with_an_example(run: Run) -> None:
 
     assert code == 0
     assert "exit codes: 0 done; 1 the answer is no" in shown
-    for command in _COMMANDS:
+    for command, about in _COMMANDS.items():
         assert f"\n    {command} " in shown
         of_it = run(command, "--help")[1]
+        assert about.about in " ".join(of_it.split())
         assert f"example:\n  recall {command} " in of_it
         assert "--json" in of_it
         assert "--verbose" in of_it
@@ -54,11 +55,51 @@ def test_help_keeps_to_the_width_of_the_terminal(
         assert min(width, 100) - 25 < max(map(len, prose)) <= width
 
 
-@table("words", [["remember"], ["ask"], ["gate"], ["ask", "x"]])
-def test_what_is_not_understood_is_said_with_2(words: list[str], run: Run) -> None:
+@table(
+    ("words", "said"),
+    [
+        (["remember"], "recall: there is no command 'remember'; there are ask, explain, "),
+        (["aks", "x"], "recall: there is no command 'aks'; did you mean 'ask'?"),
+        (["ask"], "recall ask: the following arguments are required: question"),
+        (["ask", "x"], "recall ask: one of the arguments --memories --chroma is required"),
+        (["ask", "x", "--chroma", ".", "--filter", "y"], "recall ask: argument --filter: expected"),
+    ],
+)
+def test_what_is_not_understood_is_said_first(words: list[str], said: str, run: Run) -> None:
     code, _, err = run(*words)
 
-    assert (code, "usage: recall" in err) == (2, True)
+    assert code == 2
+    assert err.startswith(said)
+    assert err.endswith(" --help shows how to call it\n")
+
+
+@table(
+    ("words", "needed"),
+    [(["--help"], ""), (["time", "last Tuesday"], ""), (["mcp", "--help"], "pydantic")],
+)
+def test_a_command_loads_what_it_needs(words: list[str], needed: str) -> None:
+    heavy = [
+        "chromadb",
+        "numpy",
+        "pydantic",
+        "mcp",
+        "mcp_types",
+        "langchain_core",
+        "llama_index.core",
+    ]
+    program = f"""
+import sys
+from recall_retrievers.cli import main
+try:
+    main("recall", {words})
+except SystemExit:
+    pass
+print(*[name for name in {heavy} if name in sys.modules], file=sys.stderr)
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert done.stderr.strip() == needed
 
 
 def test_without_a_command_it_says_which_there_are(run: Run) -> None:

@@ -85,8 +85,8 @@ def test_the_steps_build_up_to_the_defaults(words: WordsEmbedding) -> None:
     assert list(steps) == list(STEPS)
     firsts = [evaluation.answers[0].found[0] for evaluation in steps.values()]
     assert firsts[-1] == "new"
-    assert steps["by words"].answers[0].found[0] in {"old", "new"}
-    assert "tea" not in steps["by words"].answers[0].found
+    assert steps["by exact words"].answers[0].found[0] in {"old", "new"}
+    assert "tea" not in steps["by exact words"].answers[0].found
 
 
 @table(

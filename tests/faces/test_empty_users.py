@@ -10,6 +10,7 @@ import re
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -182,10 +183,9 @@ def in_a_namespace(call: Callable[[Any, Any], object]) -> Any:
 
 def by_http(_: Face, store: RecallStore, scope: dict[str, Any]) -> None:
     client = TestClient(create_memory_app(store), "http://localhost")
-    field = {f"{name}_id" if name == "workspace" else name: x for name, x in scope.items()}
-    requests: list[Any] = [(each, field) for each in ROUTES]
+    requests: list[Any] = [(each, scope) for each in ROUTES]
     [adding] = [each for each in ROUTES if each.operation is AddMemories]
-    for route, named in [*requests, (adding, {"memories": [{"content": "Tea.", **field}]})]:
+    for route, named in [*requests, (adding, {"memories": [{"content": "Tea.", **scope}]})]:
         sent = {"json" if route.has_body else "params": named}
         answer = client.request(route.method, route.path, **sent)
         assert (answer.status_code, "must be a text" in answer.text) == (403, True), route
@@ -368,7 +368,8 @@ def test_every_door_is_in_the_lists() -> None:
     """`by_http` and `by_mcp` go through all routes and tools there are."""
     helped = {name: ArgumentParser() for name in _COMMANDS}
     for name, parser in helped.items():
-        _COMMANDS[name].add_arguments(parser)
+        module = import_module(f"recall_retrievers.cli.{_COMMANDS[name].module}")
+        getattr(module, f"add_{name}")(parser)
 
     assert set(methods()) <= {way.name for way in WAYS}
     assert set(COMMANDS) == {name for name, x in helped.items() if "--user-id" in x.format_help()}

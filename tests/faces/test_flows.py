@@ -1,12 +1,15 @@
 """Flows that end in one text, in a retriever: reflections, what becomes of these, and tasks."""
 
 import json
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 from faces.adapters import Face, Found, once
 from tables import table
 
+from recall_retrievers.core.errors import MissingCollectionError
 from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
@@ -287,3 +290,18 @@ def test_no_question_and_no_messages_is_an_error(
 ) -> None:
     with pytest.raises((ValueError, TypeError)):
         face.ask(face.task_memory_retriever(tasks), asked)
+
+
+@once
+def test_recall_without_settings_asks_the_folder_of_the_examples(
+    face: Face, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = import_module(face.RecallRetriever.__module__.partition(".")[0])
+    with pytest.raises(MissingCollectionError, match="memories"):
+        module.recall("Who likes tea?")
+    with RecallStore("./memories") as kept:
+        kept.add(["Anna likes tea."])
+
+    [found] = module.recall("Who likes tea?")["memories"]
+    assert "Anna likes tea." in (getattr(found, "page_content", "") or found.text)

@@ -235,3 +235,26 @@ def test_inside_a_retriever_they_share_its_question_and_its_deadline(
     assert time.monotonic() - begun < 10
     assert "SemanticRank: TimeoutError" in found[0].metadata["recall_degraded"]
     assert any("recall_time_match" in each.metadata for each in found)
+
+
+@once
+def test_candidates_of_another_retriever_are_read_by_the_keys_that_are_named(
+    face: Face, caplog: pytest.LogCaptureFixture
+) -> None:
+    days = ["2024-03-01", "2024-03-05"]
+    theirs = [Found(day, f"Tea on {day[-2:]}.", 0.5, {"date": day}) for day in days]
+    settings = {"stages": [face.ExtractTime(), face.FuseRerank()], "timestamp": "2024-03-08"}
+    unread = face.several(**settings)
+
+    for _ in range(2):
+        assert [each.id for each in face.refine(unread, theirs, "tea last Tuesday")] == days
+    [said] = [each.getMessage() for each in caplog.records if "candidates" in each.getMessage()]
+    assert said.startswith("0 of 2 candidates have a time, read from 'created_at', and ")
+    assert "Other keys there: date. Pass fields=" in said
+
+    read = face.refine(
+        face.several(**settings, fields={"created_at": "date"}), theirs, "tea last Tuesday"
+    )
+    assert [each.id for each in read] == days[::-1]
+    assert read[0].metadata["date"] == "2024-03-05"
+    assert len([each for each in caplog.records if "candidates" in each.getMessage()]) == 1

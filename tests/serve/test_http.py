@@ -155,6 +155,8 @@ def test_a_memory_with_slashes_in_its_id_is_managed(server: httpx.Client, memory
         ({"query": "tea", "kk": 1}, 400, "did you mean 'k'?"),
         ({"query": "tea", "when": "blue"}, 400, "no time is named by 'blue'"),
         ({"query": "tea", "since": "soon"}, 400, "since must be a date such as 2024-03-01"),
+        ({"query": "tea", "since": "2024-05-01", "until": "2024-04-01"}, 400, "start must be befo"),
+        ({"query": "tea", "threshold_score": "0.5"}, 400, "threshold_score must be a number"),
         ({"query": "tea", "filter": {"a": {"$eg": 1}}}, 400, "$eg"),
         ([], 400, "the body must be a JSON object; got a list"),
         ("{", 400, "it is no JSON"),
@@ -274,6 +276,33 @@ def test_beyond_this_machine_names_are_checked_where_they_are_known() -> None:
                 assert client.get("/count").status_code == status
 
 
+@table(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "/memories/a/b", {"DELETE", "GET", "HEAD", "PATCH"}),
+        ("GET", "/memories/a/b/supersede", {"POST"}),
+        ("POST", "/count", {"GET", "HEAD"}),
+    ],
+)
+def test_another_method_is_told_which_there_are(
+    open_server: httpx.Client, method: str, path: str, allowed: set[str]
+) -> None:
+    answer = open_server.request(method, path)
+
+    assert answer.status_code == 405
+    assert set(answer.headers["Allow"].split(", ")) == allowed
+    assert f"{path} takes " in answer.json()["error"]
+
+
+def test_a_memory_is_superseded_once() -> None:
+    with filled_store() as store, running(store) as server:
+        place = "/memories/moved/supersede"
+        done = [server.post(place, json={"content": text}) for text in ("Oak Street.", "Elm.")]
+
+    assert [each.status_code for each in done] == [201, 409]
+    assert "'moved' is superseded; supersede" in done[1].json()["error"]
+
+
 def test_the_description_is_valid(open_server: httpx.Client) -> None:
     described = open_server.get("/openapi.json").json()
 
@@ -296,5 +325,11 @@ def test_the_description_is_valid(open_server: httpx.Client) -> None:
         in_path = {each["name"] for each in operation.get("parameters", []) if each["in"] == "path"}
         assert in_path == set(re.findall(r"{(\w+)}", path))
         assert all(each["description"] for each in operation["responses"].values())
+        assert ("415" in operation["responses"]) == ("requestBody" in operation)
+        in_url = [each["schema"] for each in operation.get("parameters", [])]
+        # Generators of clients leave out a route with an object in its URL.
+        assert not re.search('"type": "(object|null|number)"', json.dumps(in_url)), path
+    assert {"required": ["messages"]} in schemas["RetrieveTaskMemory"]["anyOf"]
+    assert "id" not in schemas["UpdateMemory"]["properties"]  # it is in the path
     answer = open_server.post("/retrieve_personal_memory", json={"query": "dentist"}).json()
     jsonschema.validate(answer, {"$ref": "#/components/schemas/Retrieved", **described})

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import httpx2
 import pytest
@@ -18,11 +19,14 @@ from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult, TextContent
+from mcp.shared.message import SessionMessage
+from mcp_types import CallToolResult, JSONRPCRequest, TextContent
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from serve.kit import ANN, BOB, ROOT, TOKENS, bearer, filled_store, running, stdio_command
 from tables import table
 
 from recall_retrievers.core.scope import Scope
+from recall_retrievers.serve.greeting import answer_to
 from recall_retrievers.serve.mcp_server import McpTools
 from recall_retrievers.serve.operation import ScopedService
 from recall_retrievers.store import RecallStore
@@ -189,6 +193,45 @@ async def test_the_latest_memories_are_a_resource(server: httpx.Client) -> None:
 
     assert "Dr. Grey" in str(content)
     assert str(content).count("</memory>") == 1
+
+
+@pytest.mark.parametrize("version", HANDSHAKE_PROTOCOL_VERSIONS)
+async def test_the_first_answer_of_a_process_is_that_of_the_server(version: str) -> None:
+    params = {
+        "protocolVersion": version,
+        "capabilities": {},
+        "clientInfo": {"name": "Ann", "version": "1"},
+    }
+    request = {"jsonrpc": "2.0", "id": "a", "method": "initialize", "params": params}
+    handed, messages = anyio.create_memory_object_stream[SessionMessage | Exception](1)
+    answers, answered = anyio.create_memory_object_stream[SessionMessage](1)
+    await handed.send(SessionMessage(JSONRPCRequest.model_validate(request)))
+    handed.close()
+    with filled_store() as store:
+        server = McpTools(ScopedService.of(store), Scope()).server()
+        await server.run(messages, answers, server.create_initialization_options())
+        answer = (await answered.receive()).message.model_dump(by_alias=True, exclude_unset=True)
+
+    assert answer_to(json.dumps(request).encode()) == answer
+
+
+@table(
+    ("name", "value"),
+    [
+        ("method", "tools/list"),
+        ("id", None),
+        ("params", {"protocolVersion": "2099-01-01", "capabilities": {}, "clientInfo": {}}),
+        ("params", {"protocolVersion": "2025-06-18"}),
+        ("params", []),
+    ],
+)
+def test_other_first_messages_are_answered_by_the_server(name: str, value: object) -> None:
+    client = {"name": "Ann", "version": "1"}
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+
+    assert answer_to(json.dumps(request).encode()) is not None
+    assert answer_to(json.dumps({**request, name: value}).encode()) is None
 
 
 async def test_a_server_may_have_no_tool_that_writes() -> None:

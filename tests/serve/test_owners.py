@@ -44,7 +44,7 @@ VALUES = {
     "everything": st.sampled_from([True, False, "", "no"]),
     "user_id": OWNERS,
     "agent_id": st.sampled_from(["agent", "bob"]),
-    "workspace_id": st.sampled_from(["my_workspace", "bob"]),
+    "workspace": st.sampled_from(["my_workspace", "bob"]),
     "since": st.sampled_from(["2024-02-15", ""]),
     "only_new": st.booleans(),
     "when": st.sampled_from(["in 2024", "on 5 March 2024", ""]),

@@ -10,8 +10,9 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.requests import Reply
 from recall_retrievers.core.stage import Recall, pipeline, stamped_ranges
 from recall_retrievers.core.world import run
-from recall_retrievers.stages.extract_time import ExtractTime, without_time_words
+from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.timeline import extract_time
+from recall_retrievers.timeline.extract_time import without_time_words
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 

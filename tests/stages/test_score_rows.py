@@ -114,7 +114,7 @@ def test_each_weight_has_its_step() -> None:
 
     assert insight == [
         "0.500 by meaning (similarity 0.500)",
-        "+ 0.267 by words (BM25 2.000)",
+        "+ 0.267 by exact words (BM25 2.000)",
         "x 2 insight",
         "/ 1.533 so that the best has 1",
     ]
@@ -136,7 +136,7 @@ def test_stages_stand_in_the_order_in_which_they_worked() -> None:
 def test_the_score_of_a_model_is_a_share_or_takes_the_place_of_what_was_before() -> None:
     assert ways(SemanticRank(llm=object()))[0] == [
         "0.400 by meaning (similarity 0.400)",
-        "+ 0.400 by words (BM25 3.000)",
+        "+ 0.400 by exact words (BM25 3.000)",
         "x 0.7 as the share of relevance",
         "+ 0.270 by the model (0.90)",
     ]

@@ -34,6 +34,22 @@ class TestAsEmbedder:
         assert as_embedder(default) is default
         assert as_embedder(taken) is taken
 
+    @pytest.mark.parametrize("face", ["langchain_recall", "llamaindex_recall"])
+    async def test_the_default_of_a_face_is_the_default(self, face: str) -> None:
+        model, vectors = (
+            pytest.importorskip(face).MiniLM(),
+            MiniLM().embed_documents(["tea", "car"]),
+        )
+        if face == "langchain_recall":
+            documents, ask, aask = model.embed_documents, model.embed_query, model.aembed_query
+        else:
+            documents = model.get_text_embedding_batch
+            ask, aask = model.get_query_embedding, model.aget_query_embedding
+
+        assert isinstance(as_embedder(model), MiniLM)
+        assert documents(["tea", "car"]) == vectors.tolist()
+        assert ask("tea") == await aask("tea") == MiniLM().embed_query("tea").tolist()
+
     async def test_langchain(self) -> None:
         embeddings = pytest.importorskip("langchain_core.embeddings")
         model = embeddings.DeterministicFakeEmbedding(size=7)

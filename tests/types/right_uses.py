@@ -206,6 +206,7 @@ all_of(
         deadline_s=5,
         timestamp=NOW,
         timezone="UTC",
+        fields={"created_at": "date"},
         name="refine",
     )
 )
@@ -215,6 +216,7 @@ all_of(
         deadline_s=None,
         timestamp="2024-03-08",
         timezone=None,
+        fields={},
         callback_manager=CallbackManager(),
     )
 )

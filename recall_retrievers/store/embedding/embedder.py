@@ -48,6 +48,7 @@ def as_embedder(model: object | None) -> Embedder:
     """
     if model is None or (isinstance(model, str) and model == DEFAULT):
         return MiniLM()
+    model = getattr(model, "converted", model)  # what `MiniLM` of a face gives its framework
     if isinstance(model, LocalModel | _Checked):
         return model
     if isinstance(model, str):

@@ -6,6 +6,7 @@ A language adds patterns of its own (`Vocabulary.extra`). The meanings are those
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from recall_retrievers.timeline.engine.grammar import (
     Expression,
@@ -28,22 +29,26 @@ class Western:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self._grammars = (
+
+    @cached_property
+    def _grammars(self) -> tuple[Grammar, ...]:
+        return (
             Grammar(_AMOUNTS, backwards=False),
-            Grammar(_DATES, vocabulary.extra, backwards=False),
-            Grammar(_PHRASES, _NOUNS_FIRST if vocabulary.nouns_first else {}),
+            Grammar(_DATES, self.vocabulary.extra, backwards=False),
+            Grammar(_PHRASES, _NOUNS_FIRST if self.vocabulary.nouns_first else {}),
             Grammar(_RANGES, backwards=False),
+            Grammar(_LEADS),
         )
-        self._leads = Grammar(_LEADS)
-        grammars = (*self._grammars, self._leads)
-        self._known = frozenset(
-            word for grammar in grammars for word in grammar.words if not word.isupper()
-        )
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        words = (word for grammar in self._grammars for word in grammar.words)
+        return frozenset(word for word in words if not word.isupper())
 
     def read(self, text: str, now: Now) -> list[Expression]:
         """Every time expression of a text, with its place."""
-        groups = tokenize(text, self.vocabulary, self._known)
-        return read_all(groups, now, self._grammars, self._leads)
+        *grammars, leads = self._grammars
+        return read_all(tokenize(text, self.vocabulary, self._known), now, grammars, leads)
 
 
 def _cycle(now: Now, offset: int, cycle: Cycle) -> Reading | None:
