@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.tracing import progress_bar
-from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.local_model import LocalModel
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
 from recall_retrievers.store.embedding.token_vectors import TokenVectors
 
 _CHUNK = 128
 _NO_TOKENS = np.empty((0, 0), dtype=np.float32)
-_NOTHING = TokenVectors([], _NO_TOKENS)
 _Known = tuple[NDArray[np.float32], TokenVectors]
 
 
@@ -38,9 +37,7 @@ def once_per_text(file: Path | None = None, embedding: str = "default") -> OnceP
         file: Where vectors are kept between runs, an SQLite file; None = nowhere.
         embedding: One of `EMBEDDINGS`.
     """
-    if embedding == "multilingual":
-        return OncePerText(Multilingual(), file)
-    return OncePerTextWithTokens(MiniLM(), file)
+    return OncePerText(Multilingual() if embedding == "multilingual" else MiniLM(), file)
 
 
 class OncePerText:
@@ -54,7 +51,7 @@ class OncePerText:
         file: Where vectors are kept between runs, an SQLite file; None = nowhere.
     """
 
-    def __init__(self, model: Embedder, file: Path | None = None) -> None:
+    def __init__(self, model: LocalModel, file: Path | None = None) -> None:
         self._model = model
         self._known: dict[str, _Known] = {}
         self._kept = None if file is None else _VectorFile(file, model.model_name)
@@ -107,23 +104,9 @@ class OncePerText:
             self._kept.write(known)
         return known[key]
 
-    def _embedded(self, texts: Sequence[str]) -> list[_Known]:
-        return [(vector, _NOTHING) for vector in self._model.embed_documents(texts)]
-
-    def _embedded_question(self, text: str) -> _Known:
-        return self._model.embed_query(text), _NOTHING
-
     async def aembed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question in a thread."""
         return await asyncio.to_thread(self.embed_query, text)
-
-
-class OncePerTextWithTokens(OncePerText):
-    """An embedding with vectors of tokens that remembers those of stored texts."""
-
-    def __init__(self, model: MiniLM, file: Path | None = None) -> None:
-        super().__init__(model, file)
-        self._tokens = model
 
     def embed_with_tokens(
         self, texts: Sequence[str]
@@ -137,11 +120,11 @@ class OncePerTextWithTokens(OncePerText):
         return np.stack([vector for vector, _ in known]), [tokens for _, tokens in known]
 
     def _embedded(self, texts: Sequence[str]) -> list[_Known]:
-        vectors, tokens = self._tokens.embed_with_tokens(texts)
+        vectors, tokens = self._model.embed_with_tokens(texts)
         return [(vector, TokenVectors(*each)) for vector, each in zip(vectors, tokens, strict=True)]
 
     def _embedded_question(self, text: str) -> _Known:
-        return self._tokens.embed_query_with_tokens(text)
+        return self._model.embed_query_with_tokens(text)
 
 
 class _VectorFile:

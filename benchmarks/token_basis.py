@@ -1,11 +1,13 @@
-"""The 128 directions in which the token vectors of all-MiniLM-L6-v2 differ most.
+"""The 128 directions in which the token vectors of an embedding on this machine differ most.
 
-    python -m benchmarks.token_basis --data DIR --out FILE.npy
+    python -m benchmarks.token_basis [--embedding default|multilingual] --data DIR [--data DIR ...]
+                                     --out FILE.npy
 
-DIR is one set; the file in the package was made of FriendsQA (Apache-2.0). Its first row is the
-mean of the vectors of all telling tokens, each of length 1; the others are the principal directions
-around it. They are turned at random (always by the same turn), so that each has the same share of
-the differences: only then do the same 2 bits fit all of them.
+DIR is one set; the file of the default was made of FriendsQA (Apache-2.0), that of the multilingual
+embedding of FriendsQA and the Chinese MemoryBank (MIT), each counting the same. Its first row is
+the mean of the vectors of all telling tokens, each of length 1; the others are the principal
+directions around it. They are turned at random (always by the same turn), so that each has the same
+share of the differences: only then do the same 2 bits fit all of them.
 """
 
 from __future__ import annotations
@@ -18,8 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.datasets import read_retrieval_set
+from benchmarks.embedding import EMBEDDINGS
 from recall_retrievers.store.chroma.search_text import index_text
-from recall_retrievers.store.embedding.minilm import network
+from recall_retrievers.store.embedding.local_model import LocalModel
+from recall_retrievers.store.embedding.minilm import MiniLM
+from recall_retrievers.store.embedding.multilingual import Multilingual
+from recall_retrievers.store.embedding.token_vectors import unit
 
 DIMENSIONS = 128
 
@@ -41,20 +47,29 @@ def basis(vectors: NDArray[np.float32], dimensions: int = DIMENSIONS) -> NDArray
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser("python -m benchmarks.token_basis")
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--embedding", choices=EMBEDDINGS, default="default")
+    parser.add_argument("--data", type=Path, action="append", required=True)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args(argv)
-    corpora = read_retrieval_set(given.data).corpora.values()
-    texts = dict.fromkeys(index_text(memory) for corpus in corpora for memory in corpus)
-    model = network()
+    model = Multilingual() if given.embedding == "multilingual" else MiniLM()
+    tokens = [_tokens(model, folder) for folder in given.data]
+    least = min(map(len, tokens))
+    random = np.random.default_rng(0)
+    alike = [each[random.permutation(len(each))[:least]] for each in tokens]
+    np.save(given.out, basis(np.concatenate(alike)))
+
+
+def _tokens(model: LocalModel, folder: Path) -> NDArray[np.float32]:
+    """The vectors of all telling tokens of a set, of length 1."""
+    network = model.network()
+    corpora = read_retrieval_set(folder).corpora.values()
     vectors = []
-    for text in texts:
-        numbers = model.tokens(text)
-        hidden, _ = model.run([numbers])
-        vectors.append(hidden[0][model.reader.telling(numbers)])
-    tokens = np.concatenate(vectors)
-    tokens /= np.linalg.norm(tokens, axis=1, keepdims=True)
-    np.save(given.out, basis(tokens))
+    for text in dict.fromkeys(index_text(memory) for corpus in corpora for memory in corpus):
+        numbers = network.tokens(text, question=False)
+        ids = np.array([numbers], dtype=np.int64)
+        [hidden] = network.run(ids, np.ones_like(ids), question=False)
+        vectors.append(hidden[network.reader.telling(numbers)])
+    return unit(np.concatenate(vectors))
 
 
 if __name__ == "__main__":

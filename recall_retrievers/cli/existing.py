@@ -14,7 +14,7 @@ from recall_retrievers.core.scope import ScopeName
 from recall_retrievers.store import Fields, RecallStore
 from recall_retrievers.store.chroma.fields import OWN_FIELDS
 from recall_retrievers.store.chroma.place import check_chroma_is_installed, server_client
-from recall_retrievers.store.embedding.embedder import MULTILINGUAL
+from recall_retrievers.store.embedding.embedder import DEFAULT, MULTILINGUAL
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
 
@@ -43,7 +43,7 @@ class NoModel:
 def embedding_of(model: str, name: str, *, searched: bool) -> object:
     """What a store is opened with for vectors of a model; ``name`` has them."""
     if model == MiniLM.model_name:
-        return None
+        return DEFAULT
     if not searched:
         return NoModel(model)
     if model == Multilingual.model_name:

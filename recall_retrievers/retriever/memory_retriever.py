@@ -40,6 +40,7 @@ from recall_retrievers.stages.rewrite_memory import RewriteMemory
 from recall_retrievers.stages.search_gate import SearchGate
 from recall_retrievers.store import ScopedStore
 from recall_retrievers.store.memory_store import NarrowedStore, OpenStore, required_by
+from recall_retrievers.text.words import share_of_other_scripts
 from recall_retrievers.timeline.parse_time import end_of_day
 
 _log = logging.getLogger(__name__)
@@ -327,7 +328,6 @@ _ENGLISH = re.compile(
 # Trained so that unrelated texts have a cosine of 0.7 to 0.8.
 _HIGH = re.compile(r"(?i)(?:^|[-_/])e5-(?:small|base|large)")
 _HIGH_FLOOR = 0.7
-_LAST_LATIN = "\u024f"
 
 
 def meaning_share(text: str, embedding_model: str, *, embeds_words: bool = False) -> float:
@@ -343,11 +343,11 @@ def meaning_share(text: str, embedding_model: str, *, embeds_words: bool = False
         >>> meaning_share("茶在哪里？", "multilingual-e5-small")
         0.6
     """
-    letters = [letter > _LAST_LATIN for letter in text if letter.isalpha()]
-    if not any(letters) or not _ENGLISH.search(embedding_model):
+    unknown = share_of_other_scripts(text)
+    if not unknown or not _ENGLISH.search(embedding_model):
         return _WITH_WORDS if embeds_words else _KNOWN
     # Rounded, so that few settings of a search are kept.
-    return round(_KNOWN - (_KNOWN - _UNKNOWN) * sum(letters) / len(letters), 1)
+    return round(_KNOWN - (_KNOWN - _UNKNOWN) * unknown, 1)
 
 
 def similarity_floor(embedding_model: str) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Event, Lock
 from typing import TYPE_CHECKING
@@ -19,14 +21,20 @@ from recall_retrievers.store.chroma.place import (
     is_chroma_path,
     missing,
 )
+from recall_retrievers.store.chroma.rows import Ready
 from recall_retrievers.store.doctor.check import examine
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding
+from recall_retrievers.store.embedding.multilingual import INSTALL, Multilingual, is_installed
 from recall_retrievers.store.live_collection import LiveCollection
 from recall_retrievers.store.rows.scoped_rows import ServerRows
+from recall_retrievers.text.words import share_of_other_scripts
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection
 
+_log = logging.getLogger(__name__)
+
+_FIRST = 100  # memories of a new collection choose its model
 _MAKES_IT = (
     "The first memory that you add makes it. Until then RecallStore(..., create=True) reads it as "
     "an empty collection"
@@ -34,7 +42,11 @@ _MAKES_IT = (
 
 
 class NamedCollection:
-    """A collection by its name, with the settings of a `RecallStore`; ``live`` while it is open."""
+    """A collection by its name, with the settings of a `RecallStore`; ``live`` while it is open.
+
+    With ``by_script`` a new collection chooses between the models on this machine, and one that is
+    there keeps its own; ``embedding`` is the default until then.
+    """
 
     def __init__(  # noqa: PLR0913 - what a store is opened with
         self,
@@ -43,6 +55,7 @@ class NamedCollection:
         embedding: BoundedEmbedding,
         fields: Fields,
         *,
+        by_script: bool,
         create: bool | None,
         ef_search: int,
         server: ServerRows,
@@ -57,7 +70,8 @@ class NamedCollection:
         self.embedding = embedding
         self.live: LiveCollection | None = None
         self._fields = fields
-        self._create = create
+        self._create = create or source is None  # nobody mistypes a name that nobody knows
+        self._by_script = by_script
         self._ef_search = ef_search
         self._server = server
         self._process = os.getpid()
@@ -106,10 +120,10 @@ class NamedCollection:
             live.collection.check_writable()
         return live
 
-    def made(self) -> LiveCollection:
-        """The collection for the first memory; it is made if it does not exist.
+    def made(self, first: Sequence[Ready] = ()) -> LiveCollection:
+        """The collection for the first memories; it is made if it does not exist.
 
-        An empty one of the caller's becomes one of ours.
+        Their script chooses its model. An empty one of the caller's becomes one of ours.
         """
         live = self.found()
         if live is not None and not live.collection.foreign:
@@ -117,11 +131,19 @@ class NamedCollection:
         with self._changing:
             self.check_open()
             if self.live is None:
-                self.live = self._make()
+                self._choose(first)
+                self.live = self._alive(
+                    self._reached().make(self.name, self.embedding.model_name, self._ef_search)
+                )
             elif (ours := self.live.collection.adopted()) is not None:
                 self._adopted = self.live  # a question may be searching it
                 self.live = self._with(ours)
             return self.live
+
+    def take(self, model_name: str) -> None:
+        """Take the multilingual model, if this is its name and the collection may choose."""
+        if self._by_script and model_name == Multilingual.model_name:
+            self.embedding = BoundedEmbedding(Multilingual(), None)
 
     def beside(self, name: str) -> object:
         """What another collection in the same place is opened with."""
@@ -160,7 +182,7 @@ class NamedCollection:
                 self._adopted.searcher.close()
             idle = self.live is None or self.live.close()
             if self._place is not None:
-                self._place.close(idle=idle, drop=self.name if self._private else "")
+                self._place.close(idle=idle, drop=self.name if self._private and self.live else "")
 
     # -- opening ----------------------------------------------------------------------------------
 
@@ -174,7 +196,6 @@ class NamedCollection:
             # One in-memory system serves the whole process: a name of its own keeps it private.
             self.name = f"{self.name}-{uuid.uuid4().hex[:12]}"
             self._place = Place.in_memory()
-            self.live = self._make()
             return
         folder = None
         if isinstance(self._source, str | Path):
@@ -198,9 +219,26 @@ class NamedCollection:
             self.live = self._alive(chroma)
         return self.live
 
-    def _make(self) -> LiveCollection:
-        model = self.embedding.model_name
-        return self._alive(self._reached().make(self.name, model, self._ef_search))
+    def _choose(self, first: Sequence[Ready]) -> None:
+        """Take the multilingual model for memories whose script the default does not know."""
+        foreign = [share_of_other_scripts(each.memory.content) > 0.5 for each in first[:_FIRST]]
+        if not self._by_script or 2 * sum(foreign) <= len(foreign):
+            return
+        default = self.embedding.model_name
+        if is_installed():
+            self.take(Multilingual.model_name)
+            _log.info(
+                "collection %r is made with %s: most of its first memories are in a script that %s "
+                "does not know",
+                *(self.name, self.embedding.model_name, default),
+            )
+        else:
+            _log.warning(
+                "collection %r is made with %s, which does not know the script of most of its "
+                "first memories: they are found by their words. %s; then "
+                "store.reembed('multilingual', name=...)",
+                *(self.name, default, INSTALL),
+            )
 
     def _reached(self) -> Place:
         """Where the collection is; a path is made if it does not exist."""
@@ -212,6 +250,7 @@ class NamedCollection:
 
     def _alive(self, chroma: ChromaCollection) -> LiveCollection:
         examine(None if self._place is None else self._place.held, chroma)
+        self.take(str((chroma.metadata or {}).get("embedding_model")))
         return self._with(Collection(chroma, self.embedding, self._fields))
 
     def _with(self, collection: Collection) -> LiveCollection:

