@@ -4,8 +4,6 @@ A judgement moves a memory and removes none. The model's share of the score is a
 may be weaker than the search.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol

@@ -3,8 +3,6 @@
 Models are to reply with ``{"scores": [[1, 0.8], [2, 0.1]]}``. Other forms are read as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from recall_retrievers.core.errors import ReplyError

@@ -1,7 +1,5 @@
 """How much a memory's age takes from its weight."""
 
-from __future__ import annotations
-
 import math
 import sys
 from datetime import timedelta

@@ -8,8 +8,6 @@ The grammar is our own: no small library reads Chinese questions. jionlp brings 
 C, and dateparser reads one question in six. The meanings are shared with English.
 """
 
-from __future__ import annotations
-
 import re
 
 from recall_retrievers.timeline.chinese.amounts import AMOUNTS, CLOCKS

@@ -3,8 +3,6 @@
 `patterns` joins the tables; `engine.grammar` explains how a pattern is written.
 """
 
-from __future__ import annotations
-
 from recall_retrievers.timeline.chinese.amounts import at_hour
 from recall_retrievers.timeline.chinese.dates import year_of
 from recall_retrievers.timeline.chinese.relative import just_before, past

@@ -1,7 +1,5 @@
 """The meaning of an English word in its sentence: is "may" a month here, "fall" a season?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from recall_retrievers.timeline.engine.grammar import Token

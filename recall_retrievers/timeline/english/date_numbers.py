@@ -1,7 +1,5 @@
 """The numbers of an English sentence that are dates: 2023, 5/7, 5.3.21, "the 3rd", '99."""
 
-from __future__ import annotations
-
 import re
 
 from recall_retrievers.timeline.english import words

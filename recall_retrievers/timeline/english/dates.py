@@ -1,7 +1,5 @@
 """English dates, years and decades; recurring times and workdays: "on Mondays"."""
 
-from __future__ import annotations
-
 from recall_retrievers.timeline.engine.grammar import Table
 from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading, When
 from recall_retrievers.timeline.meanings import clock, combine, cycles, subdivide

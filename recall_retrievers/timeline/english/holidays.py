@@ -1,7 +1,5 @@
 """The holidays of English speakers, each with the function that gives its day in a year."""
 
-from __future__ import annotations
-
 from recall_retrievers.timeline.engine.calendar_math import (
     Finder,
     from_easter,

@@ -1,7 +1,5 @@
 """A word among its neighbours in an English sentence, for `context`."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from recall_retrievers.timeline.engine.grammar import Token

@@ -9,8 +9,6 @@ on two sets of memory questions: it read 49 of 60, and 23 of 30 that were writte
 but no hours, one reading but no second one, and no Chinese.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 

@@ -1,7 +1,5 @@
 """English titles: "Friday Night Lights" names no Friday."""
 
-from __future__ import annotations
-
 from recall_retrievers.timeline.engine.grammar import Token
 from recall_retrievers.timeline.english import words
 from recall_retrievers.timeline.english.neighbours import STRANGE, Place, has, is_one_of

@@ -3,8 +3,6 @@
 `engine.grammar` explains how a pattern is written. The meanings are shared with English.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The Japanese words of time: their names in patterns, and their values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from recall_retrievers.timeline.engine.lexing import Kinds
