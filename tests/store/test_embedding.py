@@ -143,9 +143,7 @@ class TestWeights:
         path = minilm.chroma_weights()
         path.parent.mkdir(parents=True)
         path.write_bytes(b"half")
-        with pytest.raises(
-            StoreError, match=r"cannot be loaded.*model\.onnx is .*incomplete"
-        ):
+        with pytest.raises(StoreError, match=r"cannot be loaded.*model\.onnx is .*incomplete"):
             MiniLM().embed_query("tea")
 
 

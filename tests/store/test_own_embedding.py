@@ -82,9 +82,7 @@ class TestAsEmbedder:
         assert as_embedder(OwnModel(None, **attributes)).model_name == name
 
     def test_other_names_are_refused(self) -> None:
-        with pytest.raises(
-            ValueError, match="'default' and 'multilingual'; got 'all-Mi"
-        ):
+        with pytest.raises(ValueError, match="'default' and 'multilingual'; got 'all-Mi"):
             as_embedder("all-MiniLM-L6-v2")
 
     @pytest.mark.parametrize("model", [384, object(), lambda texts: texts, OwnModel])
