@@ -14,8 +14,7 @@ from recall_retrievers.timeline.chinese.amounts import AMOUNTS, CLOCKS
 from recall_retrievers.timeline.chinese.dates import DATES, LUNAR
 from recall_retrievers.timeline.chinese.holidays import HOLIDAYS
 from recall_retrievers.timeline.chinese.lexer import Tokenizer
-from recall_retrievers.timeline.chinese.phrases import PARTS, PHRASES
-from recall_retrievers.timeline.chinese.ranges import EVERY, LEADS, RANGES, VAGUE
+from recall_retrievers.timeline.chinese.phrases import EVERY, LEADS, PARTS, PHRASES, RANGES, VAGUE
 from recall_retrievers.timeline.chinese.relative import RELATIVE
 from recall_retrievers.timeline.chinese.words import WORDS
 from recall_retrievers.timeline.engine import calendar_math as cal

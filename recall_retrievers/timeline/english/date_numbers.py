@@ -3,8 +3,7 @@
 import re
 
 from recall_retrievers.timeline.english import words
-from recall_retrievers.timeline.english.neighbours import STRANGE, Place, has, is_one_of
-from recall_retrievers.timeline.english.titles import NUMBERED
+from recall_retrievers.timeline.english.neighbours import NUMBERED, STRANGE, Place, has, is_one_of
 
 _WHICH_MONTH = frozenset({"last", "this", "the", "next", "previous", "that", "every", "each"})
 _BEFORE_THE_HOUR = frozenset({"before", "after", "at", "around", "by", "from", "until"})

@@ -22,8 +22,7 @@ from recall_retrievers.timeline.engine.grammar import (
     read_all,
 )
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
-from recall_retrievers.timeline.english.dates import DATES, RECURRING, WORK, YEARS
-from recall_retrievers.timeline.english.holidays import FEASTS, HOLIDAYS
+from recall_retrievers.timeline.english.dates import DATES, FEASTS, HOLIDAYS, RECURRING, WORK, YEARS
 from recall_retrievers.timeline.english.lexer import tokenize, vocabulary
 from recall_retrievers.timeline.english.numbers import AMOUNTS, CLOCKS, HOURS, NUMBERS
 from recall_retrievers.timeline.english.relative import DAYS, UNITS
