@@ -41,7 +41,7 @@ class NoModel:
 
 
 def embedding_of(model: str, name: str, *, searched: bool) -> object:
-    """What a store is opened with for vectors of a model; ``name`` has them; "" = none are there."""
+    """What a store is opened with for vectors of a model; ``name`` has them. "" = no vectors."""
     if not model:
         return None
     if model == MiniLM.model_name:
