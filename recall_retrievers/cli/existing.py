@@ -39,7 +39,9 @@ class NoModel:
 
 
 def embedding_of(model: str, name: str, *, searched: bool) -> object:
-    """What a store is opened with for vectors of a model; ``name`` has them."""
+    """What a store is opened with for vectors of a model; ``name`` has them. "" = no vectors."""
+    if not model:
+        return None
     if model == MiniLM.model_name:
         return DEFAULT
     if not searched:

@@ -15,6 +15,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chat_exports import read_file
 from recall_retrievers.store.copying import add_with_vectors
+from recall_retrievers.store.embedding.embedder import DEFAULT
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.store import Store
 from recall_retrievers.timeline.parse_time import resolve_timezone
@@ -74,7 +75,8 @@ def open_beside(
     except BaseException:
         store.close()
         raise
-    state = {"sha256": digest, "ids": list(memories), "bad_lines": read.bad, "model": model}
+    state = {"sha256": digest, "ids": list(memories), "bad_lines": read.bad}
+    state["model"] = store.embedding_model
     _note(state_file, state)
     _complain_of(read.bad, path.name)
     return OpenCollection(store, folder.name, read.bad, fresh=True)
@@ -86,7 +88,7 @@ def open_in_memory(
     """Load lines as those of `open_beside` into a collection in memory."""
     resolve_timezone(timezone)
     read = read_file(content, name, timezone)
-    store = RecallStore(event_times=event_times)
+    store = RecallStore(event_times=event_times, embedding=DEFAULT if read.vectors else None)
     _add(store, read, _MODEL)
     _complain_of(read.bad, name)
     return OpenCollection(store, name, read.bad, fresh=True)
@@ -118,7 +120,9 @@ def _check_file(path: Path) -> None:
 
 
 def _model_of(read: Lines) -> str:
-    """The model of the vectors in a file, if all its lines have one; else the default model."""
+    """The model of the vectors in a file, if all its lines have one; "" = no line has any."""
+    if not read.vectors:
+        return ""
     models = {read.vectors[each][0] if each in read.vectors else _MODEL for each in read.memories}
     return models.pop() if len(models) == 1 else _MODEL
 

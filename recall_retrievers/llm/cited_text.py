@@ -3,8 +3,6 @@
 A reply may be prose in place of JSON, an honest "nothing", or still being written.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

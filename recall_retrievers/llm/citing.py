@@ -3,8 +3,6 @@
 A second opinion is a function of the user, or a chat model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Prompts answered by models: with a schema if the model takes one, and sent again if rejected."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 No text can close its own fence or reverse the reading direction.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from html import escape

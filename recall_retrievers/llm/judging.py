@@ -4,19 +4,16 @@ A judgement moves a memory and removes none. The model's share of the score is a
 may be weaker than the search.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from recall_retrievers.core.candidate import Candidate, Step, identity
-from recall_retrievers.core.errors import ModelError
+from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.stage import Flow, Recall
 from recall_retrievers.llm.model_stage import ShowsMemories, about, windows_of
 from recall_retrievers.llm.prompts import reply_form
-from recall_retrievers.llm.replies import Answer
-from recall_retrievers.llm.scores import Scores, on_one_scale, read_scores
+from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
 from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
 from recall_retrievers.ranking.relevance import by_score, relevances, start
 
@@ -115,3 +112,132 @@ def _with_share(
         Step(_MODEL, "times", 1 - share, rest, about="as the share of relevance"),
         Step(_MODEL, "add", share * value, score, about=f"{about} ({value:.2f})", notes=notes),
     )
+
+
+# -- the scores in a reply, on one scale from 0 to 1 ----------------------------------------------
+
+_NUMBERS = ("memory", "id", "number", "index")
+_SCORES = ("score", "relevance", "rating")
+_SCALES = (1.0, 5.0, 10.0, 100.0)  # models use the others instead of 0 to 1
+_IN_PLACES = "scores without numbers, read in the order of the memories"
+
+Entry = tuple[int | None, float | None]
+"""The number of a memory and its score; None for what is not there."""
+
+Scores = Answer[Mapping[int, float]]
+"""The score of each memory, by its number in the prompt."""
+
+
+def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False) -> Scores:
+    """The scores in a reply. Unknown numbers are left out; of two equal ones, the last counts.
+
+    They may still be on a scale of the model's own; see `on_one_scale`. Scores in the text that was
+    ``shown`` are a quotation, and do not count. Of a ranking without scores, the places make them.
+    """
+    name = "ranking" if ranked else "scores"
+    answer = read_answer(reply, name, shown)
+    found, notes = _by_number(list(_entries(answer.value)), count)
+    if not found and isinstance(answer.value, list):
+        entries, in_order = _flat(answer.value, count, ranked=ranked)
+        found, notes = _by_number(entries, count)
+        notes = (*in_order, *notes)
+    if not found:
+        raise ReplyError(f"expected {name} for memories 1 to {count}; got {reply[:80]!r}")
+    return Answer(found, (*answer.notes, *notes))
+
+
+def on_one_scale(outcomes: Sequence[Scores | Exception]) -> list[Scores | Exception]:
+    """The scores of all windows from 0 to 1, as a model has one scale for all of them.
+
+    A scale of 5, 10 or 100 is known by scores above 1. A window with scores on two scales, or on
+    none of these, is an error in its place.
+    """
+    checked = [_checked(each) if isinstance(each, Answer) else each for each in outcomes]
+    scores = [each for each in checked if isinstance(each, Answer)]
+    best = max([max(each.value.values()) for each in scores], default=1.0)
+    scale = next(each for each in _SCALES if best <= each)
+    if scale == 1:
+        return checked
+    return [_divided(each, scale) if isinstance(each, Answer) else each for each in checked]
+
+
+def _checked(scores: Scores) -> Scores | Exception:
+    values = list(scores.value.values())
+    above = sum(each > 1 for each in values)
+    if max(values) > _SCALES[-1]:
+        return ReplyError(f"expected scores from 0 to 1; got {max(values):g}")
+    if above and sum(0 < each < 1 for each in values) >= above:
+        return ReplyError(f"expected scores on one scale; got {sorted(set(values))[:8]}")
+    return scores
+
+
+def _divided(scores: Scores, scale: float) -> Scores:
+    values = scores.value.values()
+    if max(values) <= 1 and any(0 < each < 1 for each in values):
+        return scores  # this window is on the right scale
+    divided = {number: score / scale for number, score in scores.value.items()}
+    return Answer(divided, (*scores.notes, f"scores on a scale of {scale:g}"))
+
+
+def _entries(value: object) -> Iterator[Entry]:
+    """The entries that have a number and a score."""
+    if isinstance(value, Mapping):
+        yield from ((whole_number(key), _score(score)) for key, score in value.items())
+        return
+    for entry in value if isinstance(value, list) else []:
+        if isinstance(entry, Mapping):
+            score = next((entry[name] for name in _SCORES if name in entry), None)
+            yield _number(entry), _score(score)
+        elif isinstance(entry, list) and len(entry) == 2:
+            yield whole_number(entry[0]), _score(entry[1])
+
+
+def _flat(
+    values: Sequence[object], count: int, *, ranked: bool
+) -> tuple[list[Entry], tuple[str, ...]]:
+    """Numbers of a ranking, the best first; scores in order; or in turn: 1, 0.8, 2, 0.1."""
+    numbers = [_number(each) for each in values]
+    has_scores = any(_number(each) is None and _score(each) is not None for each in values)
+    if ranked and not has_scores:
+        known = [number for number in numbers if number is not None]
+        first = 1 if _from_zero(known, count) else 0
+        order = dict.fromkeys(number for number in known if 1 <= number + first <= count)
+        return [(number, 1 - place / count) for place, number in enumerate(order)], ()
+    if not ranked and len(values) == count:
+        return [(number, _score(each)) for number, each in enumerate(values, 1)], (_IN_PLACES,)
+    in_turn = len(values) % 2 == 0 and None not in numbers[::2]
+    return [*zip(numbers[::2], map(_score, values[1::2]), strict=False)] if in_turn else [], ()
+
+
+def _number(entry: object) -> int | None:
+    if isinstance(entry, Mapping):
+        entry = next((entry[name] for name in _NUMBERS if name in entry), None)
+    return whole_number(entry)
+
+
+def _score(value: object) -> float | None:
+    """A score, also as "80%" or "4/5"."""
+    if isinstance(value, str):
+        above, slash, below = value.strip().partition("/")
+        whole = decimal_number(below) if slash else 100.0 if above.endswith("%") else 1.0
+        part = decimal_number(above.removesuffix("%"))
+        return part / whole if part is not None and whole else None
+    return decimal_number(value)
+
+
+def _by_number(entries: Sequence[Entry], count: int) -> tuple[dict[int, float], tuple[str, ...]]:
+    numbers = [number for number, _ in entries if number is not None]
+    first = 1 if _from_zero(numbers, count) else 0
+    scores: dict[int, float] = {}
+    again = False
+    for number, score in entries:
+        if number is not None and 1 <= number + first <= count and score is not None and score >= 0:
+            again = again or scores.get(number + first, score) != score
+            scores[number + first] = score
+    notes = {"numbers from 0": first and scores, "of several scores, the last one counts": again}
+    return scores, tuple(note for note, holds in notes.items() if holds)
+
+
+def _from_zero(numbers: Sequence[int], count: int) -> bool:
+    """Whether a reply counts the memories from 0: it has 0, and not the highest number."""
+    return len(set(numbers)) > 1 and min(numbers) == 0 and max(numbers) < count

@@ -1,7 +1,5 @@
 """What a model gives, as a framework hands it over: a filled form, citations, counts of tokens."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

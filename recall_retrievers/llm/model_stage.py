@@ -1,7 +1,5 @@
 """The base of the stages that ask a language model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from string import Template

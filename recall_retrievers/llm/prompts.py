@@ -5,8 +5,6 @@ as it is, then read and checked like any other reply: a memory number that does 
 reason to ask again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from string import Template

@@ -10,8 +10,6 @@ own answer would replace that answer. Prose in brackets becomes part of the answ
 characters of ``{"`` keep it busy for 4 seconds; here they take one millisecond.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -5,8 +5,6 @@ were, but not when you were in college. So the prompt offers nulls as a reply, a
 reply is checked.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import datetime, time, timedelta

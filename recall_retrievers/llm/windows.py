@@ -1,7 +1,5 @@
 """Memories within a budget of tokens: split over prompts, in windows, or the best that fit."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ and by its id finds the other turns around the turn (`rows.turns`). It is not em
 because it blurs the vector, and it is part of no text that is returned.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -2,8 +2,6 @@
 
 # ruff: noqa: SLF001 - it is a part of the store: users add and get memories, and no vectors
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import islice

@@ -5,8 +5,6 @@ where rows are not kept here, the times of all rows that fit are read first, and
 by page, as they are wanted.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Stores as settings, and a store of any kind limited to one scope."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ A hundred rows take Chroma little more time than one, and a hundred texts an emb
 calls that come in while the thread is busy wait, and are then written together.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A language has one pattern. Its groups are kinds of words; of a place where two 
 one counts. A clause has the direction of the verb that is nearest to the time.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

@@ -4,8 +4,6 @@
 of recording, so that a question about early March matches it at any later time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta

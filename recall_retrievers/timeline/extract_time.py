@@ -1,7 +1,5 @@
 """From a question to its time ranges, in the asker's time zone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace

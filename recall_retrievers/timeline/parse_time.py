@@ -1,7 +1,5 @@
 """Moments from outside: epoch numbers, ISO 8601 strings and datetimes become aware datetimes."""
 
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo

@@ -1,7 +1,5 @@
 """Whether a text looks back or ahead: what decides where a date can be past or still to come."""
 
-from __future__ import annotations
-
 import re
 
 _AHEAD = re.compile(

@@ -5,8 +5,6 @@ reads: a caller looks here only after `extract_time` has read nothing. It may th
 model. A word too many costs a model call; a word too few costs a time that is not understood.
 """
 
-from __future__ import annotations
-
 import re
 
 

@@ -1,7 +1,5 @@
 """A time range as text: an ISO 8601 interval for flat fields, and words for the user."""
 
-from __future__ import annotations
-
 from datetime import datetime, time, tzinfo
 
 from recall_retrievers.timeline.time_range import TimeRange

@@ -3,8 +3,6 @@
 Only forms with one meaning are read. `parse_time` is stricter: it reads what a program passes.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, tzinfo
 from typing import Final

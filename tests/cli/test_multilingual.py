@@ -39,6 +39,23 @@ def test_a_file_with_its_vectors_is_asked(folder: Path, tmp_path: Path, run: Run
         assert (code, best(out)) == (0, "我的猫叫小白。")
 
 
+@pytest.mark.parametrize("by", ["nothing", "the default"])
+def test_it_is_chosen_for_a_file_without_vectors(tmp_path: Path, run: Run, by: str) -> None:
+    file = tmp_path / "all.jsonl"
+    row: dict[str, object] = {"id": "a", "content": "我的猫叫小白。"}
+    if by != "nothing":
+        with RecallStore(tmp_path / "memories", embedding="default") as store:
+            store.add([row])
+        assert run("export", "--chroma", tmp_path / "memories", "--vectors", "-o", file)[0] == 0
+    else:
+        file.write_text(json.dumps(row), encoding="utf-8")
+    for _ in ("loaded", "kept"):
+        code, out, _ = run("ask", "--memories", file, *QUESTION)
+        assert (code, "我的猫叫小白。" in out) == (0, by == "nothing")
+        with RecallStore(tmp_path / "all.jsonl.recall") as store:
+            assert ("e5" in store.embedding_model) == (by == "nothing")
+
+
 def test_it_is_repaired(tmp_path: Path, run: Run) -> None:
     folder = tmp_path / "torn"
     new_store(folder, 20)  # so soon Chroma saves an index

@@ -17,7 +17,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Query
 from recall_retrievers.llm.checking.citation_check import verify
 from recall_retrievers.llm.cited_text import read_sentences
-from recall_retrievers.llm.scores import read_scores
+from recall_retrievers.llm.judging import read_scores
 from recall_retrievers.llm.time_question import read_time
 from recall_retrievers.stages.build_query import read_query
 from recall_retrievers.stages.search_gate import read_verdict

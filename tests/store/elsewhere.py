@@ -4,8 +4,6 @@ The processes come from a server that has imported Chroma once, so each starts i
 Nothing here needs pytest.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """What the tests of a row index that follows its collection share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event

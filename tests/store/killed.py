@@ -4,8 +4,6 @@ Each part runs in a process of its own: one that is killed, and one that looks, 
 lock nor a crash reaches the tests. The processes come from a server that has Chroma imported.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

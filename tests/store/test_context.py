@@ -1,7 +1,5 @@
 """The turns around a turn find it, too: at once, after a restart, and after changes among them."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from pathlib import Path

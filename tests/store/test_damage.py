@@ -1,7 +1,5 @@
 """A damaged path is noticed before Chroma's engine reads it, named, and repaired."""
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

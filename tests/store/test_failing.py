@@ -217,9 +217,9 @@ class TestEmbedding:
         embedding.error = KeyboardInterrupt()
         with RecallStore(embedding=embedding) as store:
             with pytest.raises(KeyboardInterrupt):
-                best(store, "tea")
-            with pytest.raises(KeyboardInterrupt):
                 store.add(["tea"])
+            with pytest.raises(KeyboardInterrupt):
+                best(store, "tea")
 
 
 def test_a_disk_that_fails_never_hangs_the_program(tmp_path: Path) -> None:

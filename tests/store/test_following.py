@@ -1,7 +1,5 @@
 """What other clients store and delete is seen by the next question a second later, at any size."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from threading import Event

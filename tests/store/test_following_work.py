@@ -1,7 +1,5 @@
 """What a look at a collection costs, and who waits for it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The row index is built once: a build that was killed goes on, and opening reads no file anew."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What makes Chroma's engine crash or lose rows is found in its files; what is whole passes."""
 
-from __future__ import annotations
-
 import pickle
 import random
 import shutil

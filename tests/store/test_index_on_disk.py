@@ -1,7 +1,5 @@
 """The row index of a path: what raw chromadb writes is seen at once, and it is safe to delete."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -3,8 +3,6 @@
 `make test` kills a few processes, `make test-kills` two hundred: RECALL_KILLS says how many.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Nothing that a store does drops a lock that Chroma holds on its database, nor takes one."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

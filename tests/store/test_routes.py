@@ -1,7 +1,5 @@
 """Every way to the memories finds the same ones: compared with exact search, each way forced."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The mirror follows the collection: whoever writes to it, and whatever a call may return."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

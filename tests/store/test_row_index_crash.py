@@ -4,8 +4,6 @@ Damaged files keep their time, and their size where the damage lets them. Anothe
 them: if it crashes, the test fails.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

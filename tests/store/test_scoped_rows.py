@@ -1,7 +1,5 @@
 """Over a server a store reads the rows of the scope that is asked for, and no others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The vectors of the tokens of rows: measured, kept, lost, and of models of one's own."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

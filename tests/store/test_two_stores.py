@@ -1,7 +1,5 @@
 """Two stores on one collection, of one process or of two: each writes, and nothing is lost."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Writing: nothing is done twice, and what several bring at once is written together."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

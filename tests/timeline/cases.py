@@ -1,7 +1,5 @@
 """How the tables of cases are checked: a text, the expected days, and the usual moment."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from datetime import datetime

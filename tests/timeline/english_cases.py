@@ -1,7 +1,5 @@
 """English texts and the days that they name."""
 
-from __future__ import annotations
-
 # The moment is Wednesday 2024-06-12, 15:30.
 ONE_RANGE = [
     # days

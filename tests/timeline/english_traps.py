@@ -1,7 +1,5 @@
 """English questions that name no time, though their words could: nothing may be found in them."""
 
-from __future__ import annotations
-
 TRAPS = """
 # versions, numbers, measures, addresses
 Which version, 5.3.0 or 5.4.1?

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tables import table
 from timeline.cases import NOW, calls, read, short
 from timeline.chinese_cases import ONE_RANGE, RECURRING, SEVERAL, TWO_READINGS, WORDS

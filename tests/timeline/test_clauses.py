@@ -1,7 +1,5 @@
 """Clauses around a time, and the tense of a question."""
 
-from __future__ import annotations
-
 from tables import table
 from timeline.cases import NOW, read, short
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tables import table
 from timeline.cases import NOW, read, short
 from timeline.english_cases import NO_TIME, ONE_RANGE, SEVERAL

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from itertools import pairwise
 from zoneinfo import ZoneInfo

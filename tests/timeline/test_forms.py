@@ -1,7 +1,5 @@
 """The time expressions of `forms`, language by language: what is read, and what stays silent."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

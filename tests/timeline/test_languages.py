@@ -1,7 +1,5 @@
 """Which language a text is read in, and what its grammar must not read."""
 
-from __future__ import annotations
-
 from tables import table
 from timeline.cases import NOW, calls, read
 

@@ -3,8 +3,6 @@
 Work is counted in calls, so the tests say the same on a busy machine.
 """
 
-from __future__ import annotations
-
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tables import table

@@ -1,7 +1,5 @@
 """Texts in which a time could be seen and none is named."""
 
-from __future__ import annotations
-
 from tables import table
 from timeline import chinese_traps, english_traps
 from timeline.cases import read

@@ -5,8 +5,6 @@ and a sentence that denies needs a memory that does. It does not find one wrong 
 right ones, nor two names that changed their places.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

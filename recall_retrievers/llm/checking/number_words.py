@@ -3,8 +3,6 @@
 A number with a unit is converted to the smallest unit of its kind: half an hour to 30 minutes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from fractions import Fraction

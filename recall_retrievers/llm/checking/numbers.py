@@ -3,8 +3,6 @@
 A number has a name: "10", "30 minute", "month 3", "date 3-5", "clock 17:00", "nth 2".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import date

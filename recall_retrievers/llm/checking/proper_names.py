@@ -4,8 +4,6 @@ English names have capitals. Chinese has none, so there only titles in 《》, n
 places with their kind (…公园), people at the start of a sentence, and members of a list are seen.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

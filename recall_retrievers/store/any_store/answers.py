@@ -1,7 +1,5 @@
 """The answers of a store of somebody else: read as memories, and checked against a search."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence

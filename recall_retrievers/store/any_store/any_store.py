@@ -4,8 +4,6 @@ Such a store returns one list, best first. Nothing else is assumed: it may not f
 scores may have any meaning. Scope, filter and time are checked here, whatever the store checked.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence

@@ -7,8 +7,6 @@ time and a type, and reads events from its text. So the memory notes which of it
 metadata of its document. All of this is flat metadata, which either framework can read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC
 from typing import Any, Protocol

@@ -5,8 +5,6 @@ milliseconds, because Chroma truncates fractions when it compares. Day and month
 small numbers, because equality is fast in Chroma and ranges are slow.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """The text of a memory as it is embedded and as keyword search reads it; and BM25 among a few."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Only operators that work embedded, on a server and in Chroma Cloud are let through.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The vectors of the words of a text: what an embedding model sees before it takes their mean."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable

@@ -4,8 +4,6 @@ The rows that a filter lets through here may be too many, never too few: parts o
 are not compared. `fulfils` then checks the rows that are wanted.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Mapping, Sequence
 from hashlib import sha256

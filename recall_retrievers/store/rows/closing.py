@@ -1,7 +1,5 @@
 """The bytes of files when they are closed, noted, and compared when they are opened again."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ database has them in blobs, one for each segment of 4,096 places. A change write
 rows alone, and opening reads a few blobs.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass

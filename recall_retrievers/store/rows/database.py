@@ -5,8 +5,6 @@ connection writes, and others read meanwhile what was committed before. A commit
 process that made it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

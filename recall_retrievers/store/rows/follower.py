@@ -16,8 +16,6 @@ Rows of a collection that somebody else made have no time of writing. A row of t
 replaced in place is not noticed: open the collection again.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

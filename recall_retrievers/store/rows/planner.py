@@ -12,8 +12,6 @@ gets a condition only if there is no other way:
   often, as its vectors are many bytes; and while the row index is built.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from threading import Event

@@ -1,7 +1,5 @@
 """The row index of one collection: its rows on disk or in memory, following Chroma."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import sqlite3

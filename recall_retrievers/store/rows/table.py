@@ -1,7 +1,5 @@
 """The rows of a collection: all that a question needs beside Chroma's graph."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import threading

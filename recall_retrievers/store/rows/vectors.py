@@ -8,8 +8,6 @@ A vector lies at the place of its row in one file. It is written before its row 
 killed process has left there belongs to no row, and is written over.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import threading

@@ -3,8 +3,6 @@
 `patterns` joins the tables; `engine.grammar` explains how a pattern is written.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from recall_retrievers.timeline.engine.grammar import Table

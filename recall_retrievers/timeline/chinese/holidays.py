@@ -1,7 +1,5 @@
 """The holidays of Chinese speakers, and the days off and school holidays around them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Chinese text to tokens: the longest known word at every place, numerals read as numbers."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator

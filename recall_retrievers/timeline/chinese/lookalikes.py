@@ -3,8 +3,6 @@
 Only words with a part that could be read must stand here: 聊天 does no harm, 去年前男友 does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from recall_retrievers.timeline.chinese.numbers import NUMERALS

@@ -1,7 +1,5 @@
 """The meanings of Chinese numerals and of runs of digits."""
 
-from __future__ import annotations
-
 from recall_retrievers.timeline.engine.lexing import Kinds
 
 _DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "○": 0, "两": 2}

@@ -8,16 +8,13 @@ The grammar is our own: no small library reads Chinese questions. jionlp brings 
 C, and dateparser reads one question in six. The meanings are shared with English.
 """
 
-from __future__ import annotations
-
 import re
 
 from recall_retrievers.timeline.chinese.amounts import AMOUNTS, CLOCKS
 from recall_retrievers.timeline.chinese.dates import DATES, LUNAR
 from recall_retrievers.timeline.chinese.holidays import HOLIDAYS
 from recall_retrievers.timeline.chinese.lexer import Tokenizer
-from recall_retrievers.timeline.chinese.phrases import PARTS, PHRASES
-from recall_retrievers.timeline.chinese.ranges import EVERY, LEADS, RANGES, VAGUE
+from recall_retrievers.timeline.chinese.phrases import EVERY, LEADS, PARTS, PHRASES, RANGES, VAGUE
 from recall_retrievers.timeline.chinese.relative import RELATIVE
 from recall_retrievers.timeline.chinese.words import WORDS
 from recall_retrievers.timeline.engine import calendar_math as cal

@@ -3,8 +3,6 @@
 `patterns` joins the tables; `engine.grammar` explains how a pattern is written.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from recall_retrievers.timeline.engine import calendar_math as cal

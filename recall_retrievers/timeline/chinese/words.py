@@ -1,7 +1,5 @@
 """The Chinese words of time, in simplified script: their names in patterns, and their values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from recall_retrievers.timeline.chinese.lookalikes import LOOKALIKES

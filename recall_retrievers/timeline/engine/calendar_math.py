@@ -5,8 +5,6 @@ on the wall: the day that a clock change shortens is still one day. The time zon
 the very end, in `extract_time`.
 """
 
-from __future__ import annotations
-
 import calendar
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta

@@ -4,8 +4,6 @@ A clause holds words of any kind, so no pattern of tokens covers it. A language 
 expression for each clause, and looks with it at the text beside its readings.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What lexers share: dates in digits, and the words of a language that writes no spaces."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

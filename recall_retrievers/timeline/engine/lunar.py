@@ -10,8 +10,6 @@ takes 70 ms. It agrees with every month from 1950 to 2050, and with every day of
 terms that `chinese.holidays` names.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from itertools import accumulate
 from math import radians, sin

@@ -1,7 +1,5 @@
 """The meaning of an English word in its sentence: is "may" a month here, "fall" a season?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from recall_retrievers.timeline.engine.grammar import Token
@@ -13,13 +11,16 @@ from recall_retrievers.timeline.english.date_numbers import (
     is_whole_date,
     is_year,
 )
-from recall_retrievers.timeline.english.neighbours import STRANGE, Place, has, is_one_of
-from recall_retrievers.timeline.english.titles import (
+from recall_retrievers.timeline.english.neighbours import (
     OF_A_HOLIDAY,
+    STRANGE,
     TITLED,
+    Place,
+    has,
     is_in_address,
     is_in_title,
     is_named,
+    is_one_of,
 )
 from recall_retrievers.timeline.english.words import Kinds
 

@@ -1,12 +1,9 @@
 """The numbers of an English sentence that are dates: 2023, 5/7, 5.3.21, "the 3rd", '99."""
 
-from __future__ import annotations
-
 import re
 
 from recall_retrievers.timeline.english import words
-from recall_retrievers.timeline.english.neighbours import STRANGE, Place, has, is_one_of
-from recall_retrievers.timeline.english.titles import NUMBERED
+from recall_retrievers.timeline.english.neighbours import NUMBERED, STRANGE, Place, has, is_one_of
 
 _WHICH_MONTH = frozenset({"last", "this", "the", "next", "previous", "that", "every", "each"})
 _BEFORE_THE_HOUR = frozenset({"before", "after", "at", "around", "by", "from", "until"})

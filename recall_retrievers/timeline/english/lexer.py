@@ -1,7 +1,5 @@
 """English text to tokens, in groups that may name a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """English numbers, amounts and hours: "twenty third", "a couple of weeks", "half past three"."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from recall_retrievers.timeline.engine.grammar import Table

@@ -9,8 +9,6 @@ on two sets of memory questions: it read 49 of 60, and 23 of 30 that were writte
 but no hours, one reading but no second one, and no Chinese.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 
@@ -24,8 +22,7 @@ from recall_retrievers.timeline.engine.grammar import (
     read_all,
 )
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
-from recall_retrievers.timeline.english.dates import DATES, RECURRING, WORK, YEARS
-from recall_retrievers.timeline.english.holidays import FEASTS, HOLIDAYS
+from recall_retrievers.timeline.english.dates import DATES, FEASTS, HOLIDAYS, RECURRING, WORK, YEARS
 from recall_retrievers.timeline.english.lexer import tokenize, vocabulary
 from recall_retrievers.timeline.english.numbers import AMOUNTS, CLOCKS, HOURS, NUMBERS
 from recall_retrievers.timeline.english.relative import DAYS, UNITS

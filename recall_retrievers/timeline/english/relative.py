@@ -1,7 +1,5 @@
 """English times counted from now: "yesterday", "last week", "three days ago"."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from recall_retrievers.timeline.engine.grammar import Table

@@ -1,7 +1,5 @@
 """The English words of time: their meanings, and the neighbours that decide between these."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from recall_retrievers.timeline.time_range import Grain

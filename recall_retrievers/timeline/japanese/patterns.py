@@ -3,16 +3,13 @@
 `engine.grammar` explains how a pattern is written. The meanings are shared with English.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 
 from recall_retrievers.timeline.engine import calendar_math as cal
 from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Table, read_all
 from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
-from recall_retrievers.timeline.japanese.lexer import Tokenizer, is_name
-from recall_retrievers.timeline.japanese.words import WORDS
+from recall_retrievers.timeline.japanese.lexer import WORDS, Tokenizer, is_name
 from recall_retrievers.timeline.meanings import (
     clock,
     combine,

@@ -1,7 +1,5 @@
 """Hours of the day: "at 3 pm", "from 10:30 to 3", "before 5 pm"."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from recall_retrievers.timeline.engine import calendar_math as cal

@@ -1,7 +1,5 @@
 """Expressions side by side: "last March", "Monday morning", "March 2021", "every Tuesday"."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Dates and other recurring times: "March", "5 May", "Tuesday", "summer", "the morning"."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime

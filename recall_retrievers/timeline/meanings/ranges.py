@@ -1,7 +1,5 @@
 """Ranges with two ends or one, and the time beside another: "since March", "the week before"."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from recall_retrievers.timeline.engine import calendar_math as cal

@@ -1,7 +1,5 @@
 """Time counted from now: "yesterday", "last week", "the past three days", "two months ago"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Parts of a time, and days counted from it: "late May", "the first week of May", "so far"."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """The French words of time."""
 
-from __future__ import annotations
-
 from recall_retrievers.timeline.engine import calendar_math as cal
 from recall_retrievers.timeline.meanings import clock, cycles, relative
 from recall_retrievers.timeline.western.patterns import Western

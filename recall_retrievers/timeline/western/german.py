@@ -1,7 +1,5 @@
 """The German words of time."""
 
-from __future__ import annotations
-
 import re
 
 from recall_retrievers.timeline.engine import calendar_math as cal

@@ -1,7 +1,5 @@
 """German, Spanish and French text to tokens, in groups that may name a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 A language adds patterns of its own (`Vocabulary.extra`). The meanings are those of English.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 

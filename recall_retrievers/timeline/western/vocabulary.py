@@ -1,7 +1,5 @@
 """What a language of `western` consists of: its words of time by kind, and what they need."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
