@@ -16,7 +16,9 @@ benchmarks.retrieval), through the public retriever, with its defaults but for t
 - ``time window``: the time that a question names is not read.
 - ``event time``: the times that memories tell of are not read.
 - ``type``, ``author``: neither kind nor speaker of a memory counts.
-- ``session``: what else was said in its session does not count.
+- ``matched words``: the share of meaning is the same if no memory has the question's words.
+- ``replies``: a turn is not lifted towards a better reply.
+- ``session``: a turn is not lifted towards a better one of its session.
 - ``short turns``: a few words of a person count as much as others.
 - ``duplicates``: copies and near-copies stay.
 
@@ -34,8 +36,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypedDict
 from unittest.mock import patch
@@ -67,7 +69,7 @@ class Part(TypedDict, total=False):
     settings: Mapping[str, object]
     store: Mapping[str, bool]
     time: TimeUse
-    own_words: bool
+    patched: Mapping[str, object]  # names of ours that no setting reaches
 
 
 def _fused(**ratios: Any) -> Part:
@@ -79,13 +81,19 @@ PARTS: dict[str, Part] = {
     "dense": {"settings": {"method": "keyword"}},
     "keyword": {"settings": {"method": "semantic"}},
     "context": {"store": {"context": False}},
-    "words around": {"own_words": True},
+    "words around": {
+        "patched": {
+            "recall_retrievers.store.rows.turns.counted": lambda own, _before, _after: Counter(own)
+        }
+    },
     "single words": {"settings": {"token_weight": 0.0}},
     "fusion": {"settings": {"fusion": "ranks"}},
     "time window": {"time": "none"},
     "event time": {"store": {"event_times": False}},
     "type": _fused(fuse_ratio_dict={}),
     "author": _fused(fuse_author_ratio=1.0, fuse_role_ratio_dict={}),
+    "matched words": {"patched": {"recall_retrievers.retriever.memory_retriever._UNMATCHED": None}},
+    "replies": {"patched": {"recall_retrievers.ranking.fusion._REPLY": 0.0}},
     "session": _fused(fuse_session_share=0.0),
     "short turns": _fused(fuse_short_ratio=1.0),
     "duplicates": {"settings": {"duplicate_threshold": None}},
@@ -112,9 +120,11 @@ def measure(
     loaded: dict[tuple[object, ...], dict[str, RecallStore]] = {}
     with ExitStack() as stack:
         for name, part in parts.items():
-            how, own_words = part.get("store", {}), part.get("own_words", False)
-            stores = loaded.setdefault((*how.items(), own_words), {})
-            with _own_words() if own_words else nullcontext():
+            how, patched = part.get("store", {}), part.get("patched", {})
+            stores = loaded.setdefault((*how.items(), *patched), {})
+            with ExitStack() as changed:
+                for path, value in patched.items():
+                    changed.enter_context(patch(path, value))
                 for corpus in data.corpora:
                     if corpus not in stores:
                         opened = open_store(data, corpus, vectors, **how)
@@ -123,14 +133,6 @@ def measure(
                 found, _ = ask_all(data, face, part.get("time", "parser"), stores, **settings)
             answers[name] = _answers(data, found)
     return answers
-
-
-@contextmanager
-def _own_words() -> Iterator[None]:
-    """Count the own words of each memory alone; no setting of a store does that."""
-    counted = "recall_retrievers.store.rows.turns.counted"
-    with patch(counted, lambda own, _before, _after: Counter(own)):
-        yield
 
 
 def _answers(data: RetrievalSet, found: Sequence[Sequence[str]]) -> Answers:
