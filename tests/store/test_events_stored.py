@@ -7,16 +7,13 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from store.kit import ZONES, SmallEmbedding, ids
+from store.kit import SmallEmbedding, ids
 
 from recall_retrievers.cli.jsonl import open_beside
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange, extract_time
-from recall_retrievers.timeline.event_times import event_times
 
 RECORDED = "2024-03-20T18:30:00Z"
 TEXT = "We met Anna two weeks ago."
@@ -77,12 +74,6 @@ def test_a_memory_that_does_not_say_has_them_read(in_memory: RecallStore) -> Non
     assert memory.events == ()
 
 
-def test_it_can_be_switched_off(small: SmallEmbedding) -> None:
-    with RecallStore(embedding=small, event_times=False) as store:
-        store.add([{"id": "a", "content": TEXT, "created_at": RECORDED}])
-        assert events(store, "a") == []
-
-
 def test_a_changed_text_is_read_anew(store: RecallStore) -> None:
     store.add([{"id": "a", "content": TEXT, "created_at": RECORDED}])
     store.add([{"id": "a", "content": "We met Anna yesterday.", "created_at": RECORDED}])
@@ -128,30 +119,6 @@ def named_on(moment: datetime) -> tuple[datetime | None, datetime | None]:
     return yesterday.start, yesterday.end
 
 
-def test_events_are_read_against_created_at_and_read_back_the_same(
-    in_memory: RecallStore,
-) -> None:
-    @given(
-        recorded_at=st.datetimes(
-            datetime(1970, 1, 3),
-            datetime(2100, 1, 1),
-            timezones=st.sampled_from([ZoneInfo(name) for name in ZONES]),
-        ),
-        words=st.sampled_from(["yesterday", "two weeks ago", "last month", "next week", "in May"]),
-    )
-    @settings(max_examples=20)
-    def holds(recorded_at: datetime, words: str) -> None:
-        text = f"We met Anna {words}."
-        given_memory = {"id": "a", "content": text, "created_at": recorded_at}
-        in_memory.add([given_memory])
-        (read,) = in_memory.get(["a"])
-        assert [(each.start, each.end) for each in read.events] == [
-            (each.start, each.end) for each in event_times(text, recorded_at)
-        ]
-
-    holds()
-
-
 def test_the_week_in_which_the_clocks_go_back_is_found_by_one_of_its_days(
     in_memory: RecallStore,
 ) -> None:
@@ -161,24 +128,6 @@ def test_the_week_in_which_the_clocks_go_back_is_found_by_one_of_its_days(
     in_memory.add([{"id": "a", "content": "We met Anna last week.", "created_at": recorded_at}])
     (tuesday,) = extract_time("on Tuesday", datetime(2024, 10, 23, tzinfo=zone))
     assert ids(in_memory.find([Search("met", limit=9, within=(tuesday,))])[0]) == ["a"]
-
-
-def test_many_at_once(in_memory: RecallStore) -> None:
-    """More than a batch; each is read against its own day."""
-    in_memory.add(
-        {
-            "id": f"m{n}",
-            "content": f"Met number{n} yesterday.",
-            "created_at": datetime(2024, 1 + n % 12, 1 + n // 12, 12, tzinfo=UTC),
-        }
-        for n in range(300)
-    )
-    for number in (0, 37, 299):
-        day = datetime(2024, 1 + number % 12, 1 + number // 12, tzinfo=UTC)
-        (yesterday,) = extract_time("yesterday", day)
-        found = in_memory.find([Search(f"number{number}", limit=9, within=(yesterday,))])[0]
-        assert found[0].id == f"m{number}"
-        assert found[0].memory.matches(yesterday) == "event"
 
 
 def test_a_file_is_loaded_with_them_or_without(tmp_path: Path) -> None:

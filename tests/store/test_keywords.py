@@ -255,39 +255,3 @@ def test_of_equally_good_rows_equal_collections_choose_the_same(words: Any, tmp_
             chosen.append(found(store, "tea"))
 
     assert chosen[0] == chosen[1]
-
-
-FILTERED = 400
-"""Rows; the more often a row has the word, the better it is."""
-
-
-@pytest.mark.usefixtures("each_way")
-@pytest.mark.parametrize("moved", [0, 30])  # rows that wait for a commit
-@pytest.mark.parametrize("least", [1, 200, 380])
-def test_a_filter_takes_rows_out_and_changes_no_order(
-    words: Any, tmp_path: Path, least: int, moved: int
-) -> None:
-    rows = [
-        Memory(
-            id=f"m{n:03}",
-            content="tea " * (n + 1),
-            scope=Scope(user_id="ab"[n % 2]),
-            metadata={"n": FILTERED - n},
-        )
-        for n in range(FILTERED)
-    ]
-    with RecallStore(tmp_path, embedding=words) as store:
-        store.add(rows[: FILTERED - moved])
-    with RecallStore(tmp_path, embedding=words) as store:
-        store.add(rows[FILTERED - moved :])
-        store.add(rows[:moved])  # again, with other words
-        [every] = store.find([Search("tea", FILTERED, method="keyword")])
-        for given in ({"n": {"$gt": least}}, {"n": {"$lte": least}}, {"n": {"$eq": least}}):
-            for scope in (Scope(), Scope(user_id="a")):
-                fits = {each.id for each in store.memories(scope=scope, filter=given)}
-                scores = [hit.score for hit in every if hit.memory.id in fits]
-                for limit in (3, 50):
-                    search = Search("tea", limit, scope, given, method="keyword")
-                    [some] = store.find([search])
-                    assert fits.issuperset(hit.memory.id for hit in some)
-                    assert [hit.score for hit in some] == scores[:limit]

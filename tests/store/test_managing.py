@@ -17,7 +17,6 @@ from tables import table
 
 from recall_retrievers.core.errors import ForeignCollectionError, ScopeError, StoreClosedError
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import Recurrence, TimeRange
 
@@ -140,31 +139,6 @@ def test_scopes_and_stats(shelf: RecallStore) -> None:
     }
     assert (stats.memories, stats.memory_type["event"], stats.telling_of_a_time) == (60, 20, 48)
     assert (stats.first_recorded, stats.last_recorded) == (DAY, ROWS[-1]["created_at"])
-
-
-def test_what_is_listed_is_deleted(store: RecallStore) -> None:
-    store.add(ROWS)
-    left = {row["id"] for row in ROWS}
-    chosen: list[dict[str, Any]] = [
-        {"scope": {"user_id": "ann"}, "memory_type": "event", "filter": {"topic": "a"}},
-        {"time_range": (None, DAY + timedelta(hours=20))},
-        {"ids": [row["id"] for row in ROWS[::2]], "scope": {"user_id": "bob"}},
-        {"ids": [ROWS[-1]["id"], "nobody"]},
-        {"scope": {"session_id": "s"}, "everything": True},
-        {"everything": True},
-    ]
-    for each in chosen:
-        conditions = {name: x for name, x in each.items() if name not in ("ids", "everything")}
-        listed = ids(list(store.memories(**conditions)))
-        gone = set(listed) & set(each.get("ids", listed))
-
-        assert gone <= left
-        assert store.delete(**each) == len(gone) > 0
-        left -= gone
-        assert set(ids(list(store.memories()))) == left
-        assert {hit.id for hit in store.find([Search("tea", 100)])[0]} == left
-        assert store.count() == len(left)
-    assert left == set()
 
 
 def test_a_range_has_its_beginning_and_not_its_end(store: RecallStore) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import chromadb
 import numpy as np
@@ -43,38 +42,6 @@ class TestEverywhere:
         assert visit == memory.model_copy(update={"events": visit.events})
         assert [(each.start, each.end) for each in visit.events] == [(NOON, None)]
 
-    def test_what_is_deleted_is_gone(self, store: RecallStore) -> None:
-        kept, gone = store.add(["tea", "coffee"])
-        store.delete([gone, gone, "never there"])
-        assert ids(best(store, "coffee", limit=5)) == [kept]
-        assert store.get([gone]) == []
-        assert store.count() == 1
-
-    def test_adding_again_replaces_wholly(self, store: RecallStore) -> None:
-        old = {"topic": "tea", "stars": 3, "tags": ["a"]}
-        store.add(
-            [
-                Memory(
-                    id="one",
-                    content="green tea",
-                    metadata=old,
-                    author="Ann",
-                    quality=1,
-                    events=[TimeRange(NOON, None, "day")],
-                    scope=Scope(user_id="ann", session_id="monday"),
-                    created_at=NOON,
-                )
-            ]
-        )
-        new = Memory(id="one", content="steam trains", metadata={"stars": 4}, created_at=0)
-        store.add([new])
-        assert store.count() == 1
-        assert store.get(["one"]) == [new]
-        assert best(store, "steam trains")[0].score == pytest.approx(1, abs=1e-5)
-        assert best(store, "green tea", filter={"topic": "tea"}) == []
-        assert best(store, "green tea", scope=Scope(user_id="ann")) == []
-        assert best(store, "green tea", within=(TimeRange(NOON, None, "day"),)) == []
-
     def test_the_most_similar_come_first_with_their_cosine(self, store: RecallStore) -> None:
         texts = ["tea and bread", "bread", "tea", "a train", "tea tea tea bread", "river"]
         store.add(texts)
@@ -88,30 +55,6 @@ class TestEverywhere:
         for each in found:
             assert type(each.score) is float
             assert 0 <= each.score <= 1
-
-    def test_filter_scope_and_time_hold_together(self, store: RecallStore) -> None:
-        store.add(
-            {
-                "id": f"{user}-{stars}-{year}",
-                "content": "tea",
-                "created_at": f"{year}-06-01T00:00:00Z",
-                "scope": {"user_id": user},
-                "metadata": {"stars": stars},
-            }
-            for user in ("ann", "bob")
-            for stars in (1, 2, 3)
-            for year in (1965, 2023, 2024)
-        )
-        year = TimeRange(datetime(2023, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC), "year")
-        found = best(
-            store,
-            "tea",
-            limit=9,
-            scope=Scope(user_id="ann"),
-            filter={"stars": {"$gt": 1.5}},
-            within=(year,),
-        )
-        assert sorted(ids(found)) == ["ann-2-2023", "ann-3-2023"]
 
     def test_several_searches_are_answered_in_order(self, store: RecallStore) -> None:
         store.add(["tea", "train"])
