@@ -4,16 +4,13 @@ import copy
 import json
 import math
 import pickle
-import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from conftest import WordsEmbedding
 from faces.adapters import Face, Found, both, once
 from faces.conftest import MEMORIES, NOW
 from faces.other_stores import open_store, rows
-from stages.injections import INJECTIONS, Injection
 from tables import table
 
 from recall_retrievers.core.errors import MemoryFormatError
@@ -176,39 +173,3 @@ def test_the_store_refuses_metadata_in_which_results_say_how_they_were_found(
         own_store.add(["Tea.", {"content": "Pay.", "metadata": {key: 0.99}}])
 
     assert own_store.count() == before
-
-
-MOVED = "The dentist moved to Elm Street."
-
-
-COMMANDS = [each for each in INJECTIONS if re.search("bob|delete|search|DROP|系统", each.text)]
-
-
-@once
-@table("injection", COMMANDS, ids=lambda injection: injection.text)
-def test_no_scope_is_widened_and_nothing_is_deleted(
-    words: WordsEmbedding, face: Face, injection: Injection
-) -> None:
-    with RecallStore(embedding=words) as store:
-        store.add(
-            [
-                {"id": "sly", "content": injection.text, "scope": {"user_id": "ann"}},
-                {"id": "moved", "content": MOVED, "scope": {"user_id": "ann"}},
-                {"id": "bob", "content": "Bob sees Dr. Lee.", "scope": {"user_id": "bob"}},
-            ]
-        )
-        retriever = face.personal_memory_retriever(
-            store,
-            face.model(injection.reply),
-            rewrite=True,
-            scope={"user_id": "ann"},
-            timestamp=NOW,
-        )
-
-        [told] = face.ask(retriever, "Where is the dentist?")
-
-        assert set(told.metadata["recall_ids"].split(", ")) <= {"sly", "moved"}
-        assert "Lee" not in told.content
-        cited = [each.ids for each in face.cited(told)]
-        assert all(ids and set(ids) <= {"sly", "moved"} for ids in cited)
-        assert store.count() == 3
