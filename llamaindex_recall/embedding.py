@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.store.embedding.minilm import MiniLM as _MiniLM
@@ -27,6 +27,7 @@ class MiniLM(Settings, BaseEmbedding):
     converted: ClassVar[_MiniLM] = _MiniLM()
 
     model_name: str = _MiniLM.model_name
+    num_workers: int | None = Field(default=None, ge=1, le=1000)  # asynchronous calls at once
 
     def _get_query_embedding(self, query: str) -> list[float]:
         return [*map(float, self.converted.embed_query(query))]

@@ -14,6 +14,7 @@ from pathlib import Path
 import chromadb
 import numpy as np
 import pytest
+from _pytest.doctest import DoctestItem
 from chroma_server import ChromaServer
 from chromadb.api.shared_system_client import SharedSystemClient
 from cloud_stand_in import CloudStandIn
@@ -41,6 +42,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if "multilingual" in item.nodeid:
                 item.add_marker(needs_it)
+    # A class of a face has the docstring of its stage, whose examples run there.
+    items[:] = [item for item in items if not _repeats_its_parent(item)]
+
+
+def _repeats_its_parent(item: pytest.Item) -> bool:
+    if not isinstance(item, DoctestItem):
+        return False
+    module, _, name = item.name.rpartition(".")
+    own = getattr(sys.modules.get(module), name, None)
+    return isinstance(own, type) and any(own.__doc__ == each.__doc__ for each in own.__mro__[1:])
 
 
 def pytest_collection_finish() -> None:

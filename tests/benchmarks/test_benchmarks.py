@@ -101,7 +101,7 @@ def test_both_faces_find_the_same_and_write_what_was_promised(folder, measured, 
     assert result["by_category"].keys() == {"adversarial", "dated", "plain"}
     assert result["baselines"].keys() == {"bm25", "dense", "rrf"}
     for figures in result["baselines"].values():
-        assert figures.keys() == FIGURES | {"by_category", "time_naming"}
+        assert figures.keys() == FIGURES | {"by_category", "time_naming", "ahead"}
 
 
 def test_several_folders_write_a_list(folder, measured):

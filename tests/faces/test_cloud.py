@@ -45,7 +45,7 @@ def test_the_cloud_answers_as_an_embedded_collection_does(
         }
         if method == "semantic":  # BM25 is another by a little: the order of the others may change
             assert [each.id for each in cloud] == [each.id for each in here]
-        assert cloud[0].content in " ".join(face.explain_text(cloud).split())
+        assert cloud[0].content.split()[0] in face.explain_text(cloud)
 
 
 @once

@@ -236,7 +236,14 @@ def test_the_next_turn_has_its_own_memories_and_the_history_none(store: RecallSt
 @langchain
 def test_a_follow_up_is_searched_with_what_was_said(words: Any, face: Face) -> None:
     with RecallStore(embedding=words) as store:
-        store.add(["Fenn fixed the boiler.", "Fenn took 140 pounds.", "The rain.", "The sun."])
+        store.add(
+            [
+                "Fenn fixed the boiler.",
+                "For the boiler Fenn took 140 pounds.",
+                "It rains.",
+                "It shines.",
+            ]
+        )
         model = said("Fenn did.", "140 pounds.")
         recall = RecallMiddleware(RecallRetriever(store=store, k=2))
         agent = create_agent(model, middleware=[recall], checkpointer=InMemorySaver())

@@ -100,7 +100,14 @@ async def test_one_question_is_asked_once_however_often_it_is_read(counting: Cou
 
 async def test_a_follow_up_is_searched_with_what_was_said(words: Any) -> None:
     with RecallStore(embedding=words) as store:
-        store.add(["Fenn fixed the boiler.", "Fenn took 140 pounds.", "The rain.", "The sun."])
+        store.add(
+            [
+                "Fenn fixed the boiler.",
+                "For the boiler Fenn took 140 pounds.",
+                "It rains.",
+                "It shines.",
+            ]
+        )
         memory = memory_of(RecallMemoryBlock(retriever=RecallRetriever(store=store, k=2)))
         await memory.aput_messages([told("Who fixed the boiler?"), told("Fenn did.", "assistant")])
 

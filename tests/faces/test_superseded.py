@@ -101,7 +101,7 @@ def test_superseding_over_http(lived: RecallStore) -> None:
     old = client.get("/memories/rome").json()
     assert old["superseded_by"] == answer.json()["ids"][0]
     refused = client.post("/memories/berlin/supersede", json={"content": "I live in Lima."})
-    assert (refused.status_code, old["superseded_by"] in refused.json()["error"]) == (400, True)
+    assert (refused.status_code, old["superseded_by"] in refused.json()["error"]) == (409, True)
     [bobs] = lived.memories(scope={"user_id": "bob"})
     refused = client.post(f"/memories/{bobs.id}/supersede", json={"content": "Mine."})
     assert (refused.status_code, lived.count(scope={"user_id": "bob"})) == (404, 1)
