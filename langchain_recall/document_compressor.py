@@ -25,16 +25,17 @@ from langchain_core.callbacks import (
 )
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
 
 from langchain_recall._convert import to_candidate, to_document, to_documents
-from langchain_recall._world import LangChainWorld, StageInput
+from langchain_recall._world import LangChainWorld, Model, StageInput
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.flat_metadata import memories_in
 from recall_retrievers.core.query import Query, Timed, Timestamp, Timezone
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.world import arun, completed, run
+from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.retriever.stage_list import StageList
 
 
@@ -116,6 +117,12 @@ class MemoryCompressor(
 
     def _candidate(self, document: Document, timezone: tzinfo | None) -> Candidate:
         return to_candidate(document, timezone)
+
+
+class ModelCompressor(ModelStage, MemoryCompressor):
+    """A stage that asks a language model of LangChain."""
+
+    llm: Model | None = Field(default=None, exclude=True, repr=False)
 
 
 class RecallCompressor(StageList, MemoryCompressor):

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice, takewhile
+from itertools import groupby, islice, takewhile
 from typing import Unpack, cast
 
 from langchain_core.runnables import ensure_config
@@ -118,16 +118,11 @@ class RecallGraphStore(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations in their order; one sees what those before it have changed."""
         results: list[Result] = []
-        waiting: list[PutOp] = []
-        for op in ops:
-            if isinstance(op, PutOp):
-                waiting.append(op)
-                results.append(None)
-                continue
-            self._put(waiting)
-            waiting = []
-            results.append(self._read(op))
-        self._put(waiting)
+        for puts, run in groupby(ops, lambda op: isinstance(op, PutOp)):
+            some = [*run]
+            if puts:
+                self._put(cast("list[PutOp]", some))
+            results += [None if puts else self._read(op) for op in some]
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:

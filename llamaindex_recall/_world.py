@@ -26,7 +26,7 @@ from llama_index_instrumentation.events.span import SpanDropEvent
 from llama_index_instrumentation.span import active_span_id
 from pydantic import BaseModel
 
-from llamaindex_recall._convert import to_candidate, to_node
+from llamaindex_recall._convert import ByItsName, to_candidate, to_node
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import Prompt, Refine, Reply
@@ -44,7 +44,7 @@ dispatcher = get_dispatcher(__name__)
 _SIGNATURE = inspect.Signature()  # what went in has names of its own, and no more of a signature
 
 
-class StageUsage(BaseEvent):
+class StageUsage(ByItsName, BaseEvent):
     """The instrumentation event of a stage that asked a model, with the cost.
 
     Args:
@@ -64,11 +64,6 @@ class StageUsage(BaseEvent):
     tokens_out: int
     estimated: bool
     milliseconds: float
-
-    @classmethod
-    def class_name(cls) -> str:
-        """The name under which LlamaIndex writes the event down."""
-        return cls.__name__
 
 
 class LlamaIndexWorld(World):
