@@ -113,7 +113,12 @@ class RecallGraphStore(BaseStore):
             **settings,
         }
         self._retriever = RecallRetriever(store=self._store, **chosen)
-        self.ttl_config = _checked(ttl)
+        if ttl and ttl.get("sweep_interval_minutes"):
+            raise ValueError(
+                "sweep_interval_minutes is not possible: nothing runs in the background. Leave it "
+                "out, and call purge() of the RecallStore from time to time"
+            )
+        self.ttl_config = ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations in their order; one sees what those before it have changed."""
@@ -241,12 +246,3 @@ class RecallGraphStore(BaseStore):
 
 def _fits(op: SearchOp, memory: Memory | Candidate) -> bool:
     return not op.filter or admits(op.filter, to_item(memory).value)
-
-
-def _checked(ttl: TTLConfig | None) -> TTLConfig | None:
-    if ttl and ttl.get("sweep_interval_minutes"):
-        raise ValueError(
-            "sweep_interval_minutes is not possible: nothing runs in the background. Leave it out, "
-            "and call purge() of the RecallStore from time to time"
-        )
-    return ttl

@@ -132,8 +132,11 @@ def client(*, asynchronous: bool) -> Client:
         return _text(response.message, prompt)
 
     def formed(prompt: Prompt) -> Send | None:
-        model, form = _taking_form(prompt)
-        return None if form is None else partial(fill_in, model, form, prompt)
+        # Only of models that call functions: LlamaIndex would read the JSON of others itself.
+        model = _model(prompt)
+        by_text = model.pydantic_program_mode is PydanticProgramMode.LLM
+        takes = model.metadata.is_function_calling_model and not by_text
+        return partial(fill_in, model, prompt.form, prompt) if takes and prompt.form else None
 
     async def fill_in(
         model: LLM, form: type[BaseModel], prompt: Prompt, _spent: Spent
@@ -154,14 +157,6 @@ def client(*, asynchronous: bool) -> Client:
     return Client(plain, formed, _retries, streamed)
 
 
-def _taking_form(prompt: Prompt) -> tuple[LLM, type[BaseModel] | None]:
-    """The model, and the schema if it calls functions; else LlamaIndex reads JSON itself."""
-    model = _model(prompt)
-    by_text = model.pydantic_program_mode is PydanticProgramMode.LLM
-    takes = model.metadata.is_function_calling_model and not by_text
-    return model, prompt.form if takes else None
-
-
 def _retries(prompt: Prompt) -> bool:
     return getattr(prompt.llm, "max_retries", 0) != 0
 
@@ -171,12 +166,7 @@ def _template() -> ChatPromptTemplate:
 
     A new one for each call, since LlamaIndex may write a parser into it.
     """
-    return ChatPromptTemplate(
-        message_templates=[
-            ChatMessage(role=MessageRole.SYSTEM, content="{system}"),
-            ChatMessage(role=MessageRole.USER, content="{user}"),
-        ]
-    )
+    return ChatPromptTemplate(message_templates=_messages(Prompt("{system}", "{user}")))
 
 
 def _model(prompt: Prompt) -> LLM:

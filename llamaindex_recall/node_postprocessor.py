@@ -28,7 +28,7 @@ from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import options_of
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.flat_metadata import memories_in
-from recall_retrievers.core.query import Query, Timestamp, Timezone
+from recall_retrievers.core.query import Query, Timed
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.world import arun, run
 from recall_retrievers.llm.model_stage import ModelStage
@@ -38,16 +38,13 @@ from recall_retrievers.retriever.stage_list import StageList
 dispatcher = get_dispatcher(__name__)
 
 
-class MemoryPostprocessor(ByItsName, Stage, BaseNodePostprocessor):
+class MemoryPostprocessor(ByItsName, Timed, Stage, BaseNodePostprocessor):
     """A stage that takes and returns LlamaIndex nodes; it never alters its input.
 
     It uses the reference time, ``k`` and the messages of a `RecallQueryBundle`.
     """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-
-    timestamp: Timestamp = None
-    timezone: Timezone = None
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None

@@ -70,4 +70,4 @@ _EXPORTS = by_name(SHARED)
 
 if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
     __all__ = list(_EXPORTS)
-__getattr__, __dir__ = lazy_exports(_EXPORTS, {"starlette": "serve", "mcp": "serve"})
+__getattr__, __dir__ = lazy_exports(_EXPORTS, {})
