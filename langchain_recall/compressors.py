@@ -12,23 +12,23 @@ from langchain_recall.document_compressor import MemoryCompressor, ModelCompress
 from recall_retrievers.stages import catalogue as _stages
 
 
-class BuildQuery(_stages.BuildQuery, ModelCompressor):
+class BuildQuery(ModelCompressor, _stages.BuildQuery):
     """Build the query from the conversation if there is no question."""
 
 
-class ExtractTime(_stages.ExtractTime, ModelCompressor):
+class ExtractTime(ModelCompressor, _stages.ExtractTime):
     """Understand the time that a question names, so that search and ranking can prefer it."""
 
 
-class SearchGate(_stages.SearchGate, ModelCompressor):
+class SearchGate(ModelCompressor, _stages.SearchGate):
     """Decide whether a question needs memories, so that small talk and facts cost no search."""
 
 
-class SemanticRank(_stages.SemanticRank, ModelCompressor):
+class SemanticRank(ModelCompressor, _stages.SemanticRank):
     """Let a language model judge how well each candidate answers the question."""
 
 
-class RerankMemory(_stages.RerankMemory, ModelCompressor):
+class RerankMemory(ModelCompressor, _stages.RerankMemory):
     """Put memories of tasks in the order in which they help with the one at hand."""
 
 
@@ -80,9 +80,9 @@ class MergeMemory(_stages.MergeMemory, TextCompressor):
     """Put the memories into one text, for a model that answers with their help."""
 
 
-class RewriteMemory(_stages.RewriteMemory, ModelCompressor, TextCompressor):
+class RewriteMemory(ModelCompressor, _stages.RewriteMemory, TextCompressor):
     """Write one text for the question from the memories; each sentence cites its sources."""
 
 
-class Reflect(_stages.Reflect, ModelCompressor, TextCompressor):
+class Reflect(ModelCompressor, _stages.Reflect, TextCompressor):
     """Write a summary or key points of the memories, in sentences that cite them."""

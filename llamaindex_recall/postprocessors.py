@@ -15,23 +15,23 @@ from llamaindex_recall.node_postprocessor import (
 from recall_retrievers.stages import catalogue as _stages
 
 
-class BuildQuery(_stages.BuildQuery, ModelPostprocessor):
+class BuildQuery(ModelPostprocessor, _stages.BuildQuery):
     """Build the query from the conversation if there is no question."""
 
 
-class ExtractTime(_stages.ExtractTime, ModelPostprocessor):
+class ExtractTime(ModelPostprocessor, _stages.ExtractTime):
     """Understand the time that a question names, so that search and ranking can prefer it."""
 
 
-class SearchGate(_stages.SearchGate, ModelPostprocessor):
+class SearchGate(ModelPostprocessor, _stages.SearchGate):
     """Decide whether a question needs memories, so that small talk and facts cost no search."""
 
 
-class SemanticRank(_stages.SemanticRank, ModelPostprocessor):
+class SemanticRank(ModelPostprocessor, _stages.SemanticRank):
     """Let a language model judge how well each candidate answers the question."""
 
 
-class RerankMemory(_stages.RerankMemory, ModelPostprocessor):
+class RerankMemory(ModelPostprocessor, _stages.RerankMemory):
     """Put memories of tasks in the order in which they help with the one at hand."""
 
 
@@ -83,9 +83,9 @@ class MergeMemory(_stages.MergeMemory, TextPostprocessor):
     """Put the memories into one text, for a model that answers with their help."""
 
 
-class RewriteMemory(_stages.RewriteMemory, ModelPostprocessor, TextPostprocessor):
+class RewriteMemory(ModelPostprocessor, _stages.RewriteMemory, TextPostprocessor):
     """Write one text for the question from the memories; each sentence cites its sources."""
 
 
-class Reflect(_stages.Reflect, ModelPostprocessor, TextPostprocessor):
+class Reflect(ModelPostprocessor, _stages.Reflect, TextPostprocessor):
     """Write a summary or key points of the memories, in sentences that cite them."""
