@@ -8,13 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.settings import Count, Share
-from recall_retrievers.core.stage import Flow, Recall, TopN, limit
+from recall_retrievers.core.settings import Share
+from recall_retrievers.core.stage import Flow, Recall, limit
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.judging import SHARE, judged
-from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
+from recall_retrievers.llm.judging import Judge, judged
 from recall_retrievers.llm.prompts import SCORE_PAIRS
-from recall_retrievers.llm.windows import Orders
 
 SYSTEM = f"""\
 You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
@@ -25,7 +23,7 @@ help. {QUOTED_MATERIAL} Reply with JSON only, one pair for each memory, its numb
 {{"ranking": {SCORE_PAIRS}}}"""
 
 
-class RerankMemory(ModelStage):
+class RerankMemory(Judge):
     """Put memories of tasks in the order in which they help with the one at hand.
 
     The reply is a ranking of the memories that were sent. A memory counts once, and an unknown one
@@ -69,14 +67,6 @@ class RerankMemory(ModelStage):
     enable_llm_rerank: bool = True
     enable_score_filter: bool = False
     min_score_threshold: Share = 0.3
-    semantic_share: Share = SHARE
-    orders: Orders = 1
-    top_n: TopN = None
-    window: Count = 20
-    token_budget: TokenBudget = 4000
-    token_counter: TokenCounter = None
-    system_prompt: SystemPrompt = None
-    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Leave out the poor, ask for a ranking of the others, check it, and cut."""

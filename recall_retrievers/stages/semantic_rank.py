@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recall_retrievers.core.settings import Count, Share
-from recall_retrievers.core.stage import Flow, Recall, TopN
+from recall_retrievers.core.stage import Flow, Recall
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.judging import SHARE, judged
-from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
+from recall_retrievers.llm.judging import Judge, judged
 from recall_retrievers.llm.prompts import SCALE, SCORE_PAIRS
-from recall_retrievers.llm.windows import Orders
 from recall_retrievers.ranking.near_duplicates import distinct
 from recall_retrievers.ranking.relevance import by_score
 
@@ -23,7 +20,7 @@ You judge how well memories answer a question. Give every memory a score from 0.
 {{"scores": {SCORE_PAIRS}}}"""
 
 
-class SemanticRank(ModelStage):
+class SemanticRank(Judge):
     """Let a language model judge how well each candidate answers the question.
 
     The new score is the relevance as it was found, mixed with the score of the model. A judgement
@@ -51,14 +48,6 @@ class SemanticRank(ModelStage):
     """
 
     enable_ranker: bool = True
-    semantic_share: Share = SHARE
-    orders: Orders = 1
-    top_n: TopN = None
-    window: Count = 20
-    token_budget: TokenBudget = 4000
-    token_counter: TokenCounter = None
-    system_prompt: SystemPrompt = None
-    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Ask for scores, check every one against what was sent, and sort."""
