@@ -41,8 +41,8 @@ from benchmarks.faces import FACES, Face
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import asked, open_store
 from recall_retrievers.evaluation.metrics import mean, score
-from recall_retrievers.llm.fencing import harmless
 from recall_retrievers.llm import judging
+from recall_retrievers.llm.fencing import harmless
 from recall_retrievers.store import RecallStore
 
 MODELS = ("oracle", "0.9", "0.75", "0.6", "random", "reversed")
