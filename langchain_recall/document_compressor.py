@@ -116,7 +116,7 @@ class MemoryCompressor(
 
 
 class ModelCompressor(ModelStage, MemoryCompressor):
-    """A stage that asks a language model of LangChain; the first of its bases, whose field counts."""
+    """A stage that asks a language model of LangChain; it stands first among its bases."""
 
     llm: Model | None = Field(default=None, exclude=True, repr=False)
 

@@ -82,7 +82,7 @@ class MemoryPostprocessor(ByItsName, Timed, Stage, BaseNodePostprocessor):
 
 
 class ModelPostprocessor(ModelStage, MemoryPostprocessor):
-    """A stage that asks a language model of LlamaIndex; the first of its bases, whose field counts."""
+    """A stage that asks a language model of LlamaIndex; it stands first among its bases."""
 
     llm: LLM | None = Field(default=None, exclude=True, repr=False)
 
