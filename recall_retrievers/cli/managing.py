@@ -29,7 +29,7 @@ from recall_retrievers.core.errors import EmbeddingMismatchError, SettingsError,
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.memory_lines import memory_line
 from recall_retrievers.core.tracing import progress_bar
-from recall_retrievers.store import Fields, RecallStore, StoreStats
+from recall_retrievers.store import Fields, RecallStore
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import vectors_in
 from recall_retrievers.store.doctor.check import Checked
@@ -148,19 +148,16 @@ def _output(path: Path | None) -> Iterator[tuple[TextIO, bool]]:
 def stats(options: argparse.Namespace) -> int:
     """What a collection holds: the number of memories, their types, owners and times."""
     with opened(options, searched=False) as collection:
-        counted = _counted(collection.store.stats())
+        held = collection.store.stats()
+    moments = {"first_recorded": held.first_recorded, "last_recorded": held.last_recorded}
+    written = {name: moment and moment.isoformat() for name, moment in moments.items()}
+    counted = {**asdict(held), **written}
     if options.json:
         print_json({"collection": collection.name, **counted})
         return 0
     facts = ((name.replace("_", " "), _as_text(value)) for name, value in counted.items())
     show_facts(collection.name, facts)
     return 0
-
-
-def _counted(stats: StoreStats) -> dict[str, object]:
-    moments = {"first_recorded": stats.first_recorded, "last_recorded": stats.last_recorded}
-    written = {name: moment and moment.isoformat() for name, moment in moments.items()}
-    return {**asdict(stats), **written}
 
 
 def _as_text(value: object) -> str:

@@ -30,11 +30,11 @@ from recall_retrievers.retriever.stage_list import (
     Stages,
     TakesStages,
     default_stages,
-    fuses_unread_time,
     replaced,
 )
 from recall_retrievers.stages.build_query import BuildQuery
 from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.stages.retrieve import Retrieve, SearchMethod, SearchSettings
 from recall_retrievers.stages.rewrite_memory import RewriteMemory
 from recall_retrievers.stages.search_gate import SearchGate
@@ -181,7 +181,9 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
     @model_validator(mode="after")
     def _reads_the_time(self) -> Self:
         reads_none = self.time_mode == "ignore" or self.time_range is not None
-        if not reads_none and fuses_unread_time(self.stages):
+        reads = any(isinstance(each, ExtractTime) for each in self.stages)
+        fuses = [each for each in self.stages if isinstance(each, FuseRerank)]
+        if not (reads or reads_none) and any(each.fuse_time_ratio != 1 for each in fuses):
             warnings.warn(_UNREAD_TIME, stacklevel=_stack_level(type(self)))
         return self
 
