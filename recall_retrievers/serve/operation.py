@@ -321,7 +321,12 @@ _MESSAGE = {
     "required": ["role", "content"],
 }
 _MESSAGES: dict[str, Any] = {"type": "array", "items": _MESSAGE, "minItems": 1}
-_FILTER: dict[str, Any] = {"type": "object", "minProperties": 1}
+_FILTER: dict[str, Any] = {
+    "type": "object",
+    "minProperties": 1,
+    "propertyNames": {"minLength": 1},
+    "additionalProperties": {"not": {"enum": ["", [], {}, None]}},
+}
 
 
 class RetrievePersonalMemory(ReadingOperation):
