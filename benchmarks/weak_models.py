@@ -40,7 +40,7 @@ from benchmarks.embedding import OncePerText, once_per_text
 from benchmarks.faces import FACES, Face
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import asked, open_store
-from recall_retrievers.evaluation.metrics import mean, score
+from recall_retrievers.evaluation.evaluate import mean, score
 from recall_retrievers.llm import judging
 from recall_retrievers.llm.fencing import harmless
 from recall_retrievers.store import RecallStore

@@ -1,11 +1,18 @@
-"""Ask any retriever of either framework labelled questions, and measure the answers."""
+"""Ask any retriever of either framework labelled questions, and measure the answers.
+
+The definitions of recall, nDCG and hit rate are those of trec_eval, with relevance as yes or no;
+the tests compare every figure with it. They are written out here because they are four lines, and
+its wrapper is a compiled package that only measuring needs.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import compress
+from math import log2
 from statistics import median
 from typing import Any, Protocol
 
@@ -14,12 +21,45 @@ from recall_retrievers.core.flat_metadata import from_flat
 from recall_retrievers.core.memory import SCORE_KEY, Memory
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.tracing import progress_bar
-from recall_retrievers.evaluation.metrics import LOOKED_AT, Figures, mean, score
 from recall_retrievers.evaluation.questions import Question, as_questions
 from recall_retrievers.explain.explanation import Explanation, explain
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.store.chroma.framework_objects import is_document
+
+Figures = dict[str, float]
+"""Shares from 0 to 1, by the names of `MEASURES`."""
+
+MEASURES = ("recall@5", "recall@10", "ndcg@10", "hit@5")
+"""What is counted, and among how many of the first."""
+
+LOOKED_AT = 10
+"""How many memories of a ranking the measures look at."""
+
+_GAINS = [1 / log2(place + 2) for place in range(LOOKED_AT)]
+
+
+def score(relevant: Collection[str], ranking: Sequence[str]) -> Figures | None:
+    """The figures of ids, the best first; None where nothing is relevant, so nothing can be found.
+
+    Examples:
+        >>> score({"a", "b"}, ["x", "a"])["recall@5"]
+        0.5
+    """
+    if not relevant:
+        return None
+    hits = [each in relevant for each in ranking[:LOOKED_AT]]
+    gain = sum(compress(_GAINS, hits)) / sum(_GAINS[: len(relevant)])
+    values = (sum(hits[:5]) / len(relevant), sum(hits) / len(relevant), gain, float(any(hits[:5])))
+    return dict(zip(MEASURES, values, strict=True))
+
+
+def mean(figures: Sequence[Figures | None]) -> Figures:
+    """The mean of each figure over the questions that have any; empty where none has."""
+    counted = [each for each in figures if each is not None]
+    names = counted[0] if counted else ()
+    return {name: sum(each[name] for each in counted) / len(counted) for name in names}
+
 
 Find = Callable[[Question], Sequence[Candidate | Memory]]
 """Answers one question with memories, the best first; `LOOKED_AT` of them are enough."""
@@ -219,10 +259,10 @@ def _search(retriever: Any) -> Search:
 def _memory(found: Any) -> Candidate:
     """A document, or a node with its score, as a memory."""
     if is_document(found):
-        score, memory_id = found.metadata.get(SCORE_KEY), getattr(found, "id", None)
-        return from_flat(found.page_content, found.metadata, memory_id=memory_id or "", score=score)
-    node, score = getattr(found, "node", found), getattr(found, "score", None)
-    return from_flat(node.get_content(), node.metadata, memory_id=node.node_id, score=score)
+        own, memory_id = found.metadata.get(SCORE_KEY), getattr(found, "id", None)
+        return from_flat(found.page_content, found.metadata, memory_id=memory_id or "", score=own)
+    node, own = getattr(found, "node", found), getattr(found, "score", None)
+    return from_flat(node.get_content(), node.metadata, memory_id=node.node_id, score=own)
 
 
 def _unscoped(question: Question, retriever: str) -> str:

@@ -278,7 +278,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         by_model = {
             "semantic_weight": share,
             "token_weight": self.token_weight if share >= _KNOWN else 0.0,
-            "similarity_floor": similarity_floor(model),
+            "similarity_floor": _HIGH_FLOOR if _HIGH.search(model) else 0.0,
         }
         settings = {name: getattr(self, name) for name in SearchSettings.model_fields}
         settings |= {k: by_model[k] for k in by_model.keys() - self.model_fields_set}
@@ -360,13 +360,3 @@ def meaning_share(text: str, embedding_model: str, *, embeds_words: bool = False
         return _WITH_WORDS if embeds_words else _KNOWN
     # Rounded, so that few settings of a search are kept.
     return round(_KNOWN - (_KNOWN - _UNKNOWN) * unknown, 1)
-
-
-def similarity_floor(embedding_model: str) -> float:
-    """The similarity that texts have under a model though they have nothing in common; often 0.
-
-    Examples:
-        >>> similarity_floor("all-MiniLM-L6-v2"), similarity_floor("intfloat/multilingual-e5-base")
-        (0.0, 0.7)
-    """
-    return _HIGH_FLOOR if _HIGH.search(embedding_model) else 0.0
