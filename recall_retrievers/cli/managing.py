@@ -23,7 +23,7 @@ from recall_retrievers.cli.options import (
     json_value,
     scope_of,
 )
-from recall_retrievers.cli.output import json_line, print_json, report, show_facts
+from recall_retrievers.cli.output import as_json, print_json, report, show_facts
 from recall_retrievers.cli.streams import complain, writes_all
 from recall_retrievers.core.errors import EmbeddingMismatchError, SettingsError, StoreError
 from recall_retrievers.core.memory import Memory
@@ -110,7 +110,7 @@ def export(options: argparse.Namespace) -> int:
         lines = _with_vectors(store, memories) if options.vectors else map(memory_line, memories)
         total = store.count(scope=owner, include_superseded=True)
         for line in progress_bar(lines, total=total, desc="writing", unit="memories", wanted=True):
-            out.write(json_line(line, escaped=escaped) + "\n")
+            out.write(as_json(line, escaped=escaped) + "\n")
             count += 1
     if options.output is not None:
         result = {"collection": collection.name, "memories": count}
