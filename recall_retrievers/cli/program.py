@@ -17,7 +17,7 @@ from importlib import import_module
 from inspect import cleandoc
 from itertools import groupby
 from textwrap import wrap
-from typing import Never
+from typing import NamedTuple, Never
 
 from recall_retrievers import __version__
 from recall_retrievers.cli.streams import complain, writes_all
@@ -41,33 +41,45 @@ exit codes: 0 done; 1 the answer is no (gate; check; eval --at-least); 2 the inp
 130 stopped with Ctrl-C"""
 
 
-# The module of each command, and what it does in a line. In the module its function is called as
-# the command, and that of its options ``add_COMMAND``. The docstring of the function is its help,
-# which begins with that line.
+class Command(NamedTuple):
+    """A command: its module, and what it does in a line.
+
+    In the module its function is called as the command, and that of its options ``add_COMMAND``.
+    The docstring of the function is its help; its first line is ``about``.
+    """
+
+    module: str
+    about: str
+
+
 _COMMANDS = {
-    "ask": ("asking", "Ask the memories of a file or collection."),
-    "explain": ("asking", "Every number behind an answer, or behind one that is missing."),
-    "load": (
-        "managing",
-        "Load a file of memories into the collection next to it, or into another one.",
+    "ask": Command("asking", "Ask the memories of a file or collection."),
+    "explain": Command("asking", "Every number behind an answer, or behind one that is missing."),
+    "load": Command(
+        "managing", "Load a file of memories into the collection next to it, or into another one."
     ),
-    "export": ("managing", "Write the memories of a collection to a file, or to standard output."),
-    "stats": (
+    "export": Command(
+        "managing", "Write the memories of a collection to a file, or to standard output."
+    ),
+    "stats": Command(
         "managing",
         "What a collection holds: the number of memories, their types, owners and times.",
     ),
-    "delete": (
-        "managing",
-        "Delete memories of a collection by their owner, time, type or metadata.",
+    "delete": Command(
+        "managing", "Delete memories of a collection by their owner, time, type or metadata."
     ),
-    "migrate": ("managing", "Copy a collection from a folder to a server, or to Chroma Cloud."),
-    "check": ("managing", "Check all files of a Chroma path."),
-    "repair": ("managing", "Repair a Chroma path whose index is damaged."),
-    "mcp": ("serve", "Serve memories to an agent, by the Model Context Protocol."),
-    "serve": ("serve", "Serve memories over HTTP, and by the Model Context Protocol at /mcp."),
-    "time": ("times", "What is understood of the time in a text."),
-    "gate": ("asking", "Whether a message needs memories at all, and why."),
-    "eval": ("evaluate", "How well your own questions are answered."),
+    "migrate": Command(
+        "managing", "Copy a collection from a folder to a server, or to Chroma Cloud."
+    ),
+    "check": Command("managing", "Check all files of a Chroma path."),
+    "repair": Command("managing", "Repair a Chroma path whose index is damaged."),
+    "mcp": Command("serve", "Serve memories to an agent, by the Model Context Protocol."),
+    "serve": Command(
+        "serve", "Serve memories over HTTP, and by the Model Context Protocol at /mcp."
+    ),
+    "time": Command("times", "What is understood of the time in a text."),
+    "gate": Command("asking", "Whether a message needs memories at all, and why."),
+    "eval": Command("evaluate", "How well your own questions are answered."),
 }
 _EXAMPLES = {
     "ask": '--memories notes.jsonl "what did I say about the dentist last Tuesday?"',
@@ -172,10 +184,10 @@ def _parser(program: str, arguments: Sequence[str]) -> argparse.ArgumentParser:
         close = get_close_matches(named, _COMMANDS, n=1)
         there = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_COMMANDS)}"
         parser.error(f"there is no command {named!r}; {there}")
-    for name, (module_name, about) in _COMMANDS.items():
-        command = commands.add_parser(name, help=about, formatter_class=_Help)
+    for name, each in _COMMANDS.items():
+        command = commands.add_parser(name, help=each.about, formatter_class=_Help)
         if name == named:
-            module = import_module(f"recall_retrievers.cli.{module_name}")
+            module = import_module(f"recall_retrievers.cli.{each.module}")
             run = getattr(module, name)
             command.description = cleandoc(run.__doc__)
             command.epilog = f"example:\n  {program} {name} {_EXAMPLES[name]}"
