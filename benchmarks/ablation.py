@@ -51,7 +51,7 @@ from benchmarks.faces import FACES, Face
 from benchmarks.output import json_file, write_json
 from benchmarks.paired import Change, mean_change, paired_change
 from benchmarks.retrieval import TimeUse, ask_all, open_store
-from recall_retrievers.evaluation.metrics import Figures, mean, score
+from recall_retrievers.evaluation.evaluate import Figures, mean, score
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.store import RecallStore

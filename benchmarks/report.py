@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from recall_retrievers.evaluation.metrics import MEASURES
+from recall_retrievers.evaluation.evaluate import MEASURES
 
 _GENERATED = "-timed"  # how the name of a set ends whose queries name a time that a rule added
 _WIDTH = 100

@@ -40,9 +40,9 @@ from benchmarks.embedding import OncePerText, once_per_text
 from benchmarks.faces import FACES, Face
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import asked, open_store
-from recall_retrievers.evaluation.metrics import mean, score
+from recall_retrievers.evaluation.evaluate import mean, score
+from recall_retrievers.llm import judging
 from recall_retrievers.llm.fencing import harmless
-from recall_retrievers.llm.judging import SHARE
 from recall_retrievers.store import RecallStore
 
 MODELS = ("oracle", "0.9", "0.75", "0.6", "random", "reversed")
@@ -236,7 +236,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.weak_models")
     parser.add_argument("--data", type=Path, action="append", required=True)
     parser.add_argument("--face", choices=(*FACES, "both"), default="both")
-    parser.add_argument("--shares", default=f"{SHARE:g}")
+    share = judging.Judge.model_fields["semantic_share"].default
+    parser.add_argument("--shares", default=f"{share:g}")
     parser.add_argument("--orders", type=int, choices=(1, 2, 3), default=1)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--vectors", type=Path)

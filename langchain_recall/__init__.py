@@ -56,11 +56,5 @@ if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find not
     __all__ = list(_EXPORTS)
 __getattr__, __dir__ = lazy_exports(
     _EXPORTS,
-    {
-        "langchain_core": "langchain",
-        "langchain": "agents",
-        "langgraph": "agents",
-        "mcp": "serve",
-        "starlette": "serve",
-    },
+    {"langchain_core": "langchain", "langchain": "agents", "langgraph": "agents"},
 )

@@ -25,7 +25,7 @@ from pydantic import Field
 from langchain_recall._convert import to_candidate
 from langchain_recall.vector_store import RecallVectorStore
 from recall_retrievers.core.stage import Search
-from recall_retrievers.core.world import MemoryStore
+from recall_retrievers.core.world import MemoryStore, settled
 from recall_retrievers.store.any_store import any_store
 from recall_retrievers.store.any_store.answers import Answer, Lookup, called, in_our_names
 from recall_retrievers.store.any_store.any_store import AnyStoreOptions
@@ -142,23 +142,17 @@ class AnyStore(any_store.AnyStore):
         source, arguments = self._searchable(lookup)
         text = lookup.search.text
         scored: Iterable[Document | tuple[Document, float | None]]
+        a = "a" if asynchronous else ""  # of the twin for async
         if isinstance(source, VectorStore):
             try:
-                if asynchronous:
-                    scored = await source.asimilarity_search_with_score(text, **arguments)
-                else:
-                    scored = source.similarity_search_with_score(text, **arguments)
+                search = getattr(source, f"{a}similarity_search_with_score")
+                scored = await settled(search(text, **arguments))
             except NotImplementedError:
-                if asynchronous:
-                    scored = await source.asimilarity_search(text, **arguments)
-                else:
-                    scored = source.similarity_search(text, **arguments)
-        elif not isinstance(source, BaseRetriever):
-            scored = await called(source, lookup.search, asynchronous=asynchronous)
-        elif asynchronous:
-            scored = await source.ainvoke(text, **arguments)
+                scored = await settled(getattr(source, f"{a}similarity_search")(text, **arguments))
+        elif isinstance(source, BaseRetriever):
+            scored = await settled(getattr(source, f"{a}invoke")(text, **arguments))
         else:
-            scored = source.invoke(text, **arguments)
+            scored = await called(source, lookup.search, asynchronous=asynchronous)
         return self._converted(scored, lookup.search.timezone)
 
     def _takes_limit(self, source: object) -> bool:

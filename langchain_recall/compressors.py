@@ -8,44 +8,28 @@ Each is a stage of `recall_retrievers` with LangChain's base beside it, nothing 
 
 from __future__ import annotations
 
-from pydantic import Field as _Field
-
-from langchain_recall._world import Model as _Model
-from langchain_recall.document_compressor import (
-    MemoryCompressor,
-    TextCompressor,
-)
+from langchain_recall.document_compressor import MemoryCompressor, ModelCompressor, TextCompressor
 from recall_retrievers.stages import catalogue as _stages
 
 
-class BuildQuery(_stages.BuildQuery, MemoryCompressor):
+class BuildQuery(ModelCompressor, _stages.BuildQuery):
     """Build the query from the conversation if there is no question."""
 
-    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
-
-class ExtractTime(_stages.ExtractTime, MemoryCompressor):
+class ExtractTime(ModelCompressor, _stages.ExtractTime):
     """Understand the time that a question names, so that search and ranking can prefer it."""
 
-    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
-
-class SearchGate(_stages.SearchGate, MemoryCompressor):
+class SearchGate(ModelCompressor, _stages.SearchGate):
     """Decide whether a question needs memories, so that small talk and facts cost no search."""
 
-    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
-
-class SemanticRank(_stages.SemanticRank, MemoryCompressor):
+class SemanticRank(ModelCompressor, _stages.SemanticRank):
     """Let a language model judge how well each candidate answers the question."""
 
-    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
-
-class RerankMemory(_stages.RerankMemory, MemoryCompressor):
+class RerankMemory(ModelCompressor, _stages.RerankMemory):
     """Put memories of tasks in the order in which they help with the one at hand."""
-
-    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
 class FuseRerank(_stages.FuseRerank, MemoryCompressor):
@@ -96,13 +80,9 @@ class MergeMemory(_stages.MergeMemory, TextCompressor):
     """Put the memories into one text, for a model that answers with their help."""
 
 
-class RewriteMemory(_stages.RewriteMemory, TextCompressor):
+class RewriteMemory(ModelCompressor, _stages.RewriteMemory, TextCompressor):
     """Write one text for the question from the memories; each sentence cites its sources."""
 
-    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
-
-class Reflect(_stages.Reflect, TextCompressor):
+class Reflect(ModelCompressor, _stages.Reflect, TextCompressor):
     """Write a summary or key points of the memories, in sentences that cite them."""
-
-    llm: _Model | None = _Field(default=None, exclude=True, repr=False)

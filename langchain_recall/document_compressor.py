@@ -25,16 +25,17 @@ from langchain_core.callbacks import (
 )
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
 
 from langchain_recall._convert import to_candidate, to_document, to_documents
-from langchain_recall._world import LangChainWorld, StageInput
+from langchain_recall._world import LangChainWorld, Model, StageInput
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.flat_metadata import memories_in
-from recall_retrievers.core.query import Query, Timed, Timestamp, Timezone
+from recall_retrievers.core.query import Query, Timed
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.world import arun, completed, run
+from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.retriever.stage_list import StageList
 
 
@@ -46,15 +47,12 @@ class CompressorInput(TypedDict):
 
 
 class MemoryCompressor(
-    Stage, RunnableSerializable[CompressorInput, list[Document]], BaseDocumentCompressor
+    Timed, Stage, RunnableSerializable[CompressorInput, list[Document]], BaseDocumentCompressor
 ):
     """A stage that takes and returns LangChain documents; it never alters its input."""
 
     # LangChain's Serializable ignores unknown names; here a typo is an error.
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-
-    timestamp: Timestamp = None
-    timezone: Timezone = None
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
@@ -109,13 +107,18 @@ class MemoryCompressor(
         return to_documents(await arun(flow, LangChainWorld(run_manager.get_child())))
 
     def _recall(self, input: CompressorInput) -> Recall:
-        asked = Timed(timestamp=self.timestamp, timezone=self.timezone)
-        asked_at = asked.moment(datetime.now(UTC))
+        asked_at = self.moment(datetime.now(UTC))
         memories = tuple(self._candidate(each, asked_at.tzinfo) for each in input["documents"])
         return Recall(Query(text=input["query"], reference_time=asked_at), memories)
 
     def _candidate(self, document: Document, timezone: tzinfo | None) -> Candidate:
         return to_candidate(document, timezone)
+
+
+class ModelCompressor(ModelStage, MemoryCompressor):
+    """A stage that asks a language model of LangChain; it stands first among its bases."""
+
+    llm: Model | None = Field(default=None, exclude=True, repr=False)
 
 
 class RecallCompressor(StageList, MemoryCompressor):

@@ -107,8 +107,8 @@ def recall(
         ('Anna likes tea.', 'Anna likes tea. [1]')
         >>> store.close()
     """
-    around = get_callback_manager_for_config(ensure_config())  # of the chain that calls this
-    world = partial(LangChainWorld, around)
+    # The callbacks of the chain that calls this.
+    world = partial(LangChainWorld, get_callback_manager_for_config(ensure_config()))
     return completed(recall_with(world, to_documents, query, config, options))
 
 
@@ -116,6 +116,5 @@ async def arecall(
     query: str, config: RecallConfig | None = None, **options: Unpack[CallOptions]
 ) -> Recalled[Document]:
     """The same as `recall`, without blocking the event loop."""
-    around = get_async_callback_manager_for_config(ensure_config())
-    world = partial(LangChainWorld, around)
+    world = partial(LangChainWorld, get_async_callback_manager_for_config(ensure_config()))
     return await recall_with(world, to_documents, query, config, options)

@@ -154,16 +154,12 @@ def _parts(memory: Memory | Candidate) -> dict[str, Any]:
 
 def matches(namespace: Namespace, condition: MatchCondition) -> bool:
     """Whether a namespace fulfils a condition; "*" is any label."""
-    path = condition.path
-    if len(namespace) < len(path):
-        return False
-    if condition.match_type == "prefix":
-        labels = namespace[: len(path)]
-    elif condition.match_type == "suffix":
-        labels = namespace[len(namespace) - len(path) :]
-    else:
-        raise ValueError(f"match_type must be 'prefix' or 'suffix'; got {condition.match_type!r}")
-    return all(part in ("*", label) for label, part in zip(labels, path, strict=True))
+    path, kind = condition.path, condition.match_type
+    if kind not in ("prefix", "suffix"):
+        raise ValueError(f"match_type must be 'prefix' or 'suffix'; got {kind!r}")
+    labels = namespace if kind == "prefix" else namespace[len(namespace) - len(path) :]
+    pairs = zip(labels, path, strict=False)
+    return len(namespace) >= len(path) and all(part in ("*", label) for label, part in pairs)
 
 
 def _as_json(value: Mapping[str, object]) -> str:

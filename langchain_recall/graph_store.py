@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice, takewhile
+from itertools import groupby, islice, takewhile
 from typing import Unpack, cast
 
 from langchain_core.runnables import ensure_config
@@ -113,21 +113,21 @@ class RecallGraphStore(BaseStore):
             **settings,
         }
         self._retriever = RecallRetriever(store=self._store, **chosen)
-        self.ttl_config = _checked(ttl)
+        if ttl and ttl.get("sweep_interval_minutes"):
+            raise ValueError(
+                "sweep_interval_minutes is not possible: nothing runs in the background. Leave it "
+                "out, and call purge() of the RecallStore from time to time"
+            )
+        self.ttl_config = ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations in their order; one sees what those before it have changed."""
         results: list[Result] = []
-        waiting: list[PutOp] = []
-        for op in ops:
-            if isinstance(op, PutOp):
-                waiting.append(op)
-                results.append(None)
-                continue
-            self._put(waiting)
-            waiting = []
-            results.append(self._read(op))
-        self._put(waiting)
+        for puts, run in groupby(ops, lambda op: isinstance(op, PutOp)):
+            some = [*run]
+            if puts:
+                self._put(cast("list[PutOp]", some))
+            results += [None if puts else self._read(op) for op in some]
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -246,12 +246,3 @@ class RecallGraphStore(BaseStore):
 
 def _fits(op: SearchOp, memory: Memory | Candidate) -> bool:
     return not op.filter or admits(op.filter, to_item(memory).value)
-
-
-def _checked(ttl: TTLConfig | None) -> TTLConfig | None:
-    if ttl and ttl.get("sweep_interval_minutes"):
-        raise ValueError(
-            "sweep_interval_minutes is not possible: nothing runs in the background. Leave it out, "
-            "and call purge() of the RecallStore from time to time"
-        )
-    return ttl

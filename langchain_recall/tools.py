@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
@@ -11,6 +14,7 @@ from langchain_recall.retriever import RecallRetriever
 from recall_retrievers.agents import recall_tool
 from recall_retrievers.agents.recall_tool import RecallToolInput, what_is_wrong
 from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.world import completed, settled
 
 
 def create_recall_tool(
@@ -53,26 +57,24 @@ def create_recall_tool(
         >>> store.close()
     """
 
-    def search(config: RunnableConfig, **arguments: str | None) -> tuple[str, list[Document]]:
+    async def answer(
+        config: RunnableConfig, arguments: dict[str, str | None], ask: Callable[..., Any]
+    ) -> tuple[str, list[Document]]:
         call = RecallToolInput.model_validate(arguments)
         try:
-            return _answer(
-                call, retriever.invoke(call.query, config, **call.options(only_with_evidence))
-            )
+            options = call.options(only_with_evidence)
+            found: list[Document] = await settled(ask(call.query, config, **options))
         except QueryError as error:
             raise ToolException(str(error)) from error
+        return call.answer([*map(to_candidate, found)], getattr(found, "why", "")), found
+
+    def search(config: RunnableConfig, **arguments: str | None) -> tuple[str, list[Document]]:
+        return completed(answer(config, arguments, retriever.invoke))
 
     async def asearch(
         config: RunnableConfig, **arguments: str | None
     ) -> tuple[str, list[Document]]:
-        call = RecallToolInput.model_validate(arguments)
-        try:
-            return _answer(
-                call,
-                await retriever.ainvoke(call.query, config, **call.options(only_with_evidence)),
-            )
-        except QueryError as error:
-            raise ToolException(str(error)) from error
+        return await answer(config, arguments, retriever.ainvoke)
 
     return StructuredTool.from_function(
         search,
@@ -84,9 +86,3 @@ def create_recall_tool(
         handle_tool_error=True,
         handle_validation_error=what_is_wrong,
     )
-
-
-def _answer(call: RecallToolInput, found: list[Document]) -> tuple[str, list[Document]]:
-    return call.answer(
-        [to_candidate(document) for document in found], getattr(found, "why", "")
-    ), found

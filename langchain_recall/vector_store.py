@@ -54,12 +54,7 @@ class RecallVectorStore(VectorStore):
     """
 
     def __init__(self, store: RecallStore | ScopedStore, *, scope: ScopeInput = None) -> None:
-        self._store = within(store, Scope.model_validate(scope))
-
-    @property
-    def store(self) -> RecallStore | ScopedStore:
-        """The store, within the scope."""
-        return self._store
+        self.store = within(store, Scope.model_validate(scope))
 
     # -- writing ------------------------------------------------------------------------------
 
@@ -80,13 +75,13 @@ class RecallVectorStore(VectorStore):
                 is stored.
             ScopeError: When one has another scope, or would replace one that has.
         """
-        return self._store.add(_memories(documents, ids))
+        return self.store.add(_memories(documents, ids))
 
     async def aadd_documents(
         self, documents: list[Document], *, ids: Sequence[str | None] | None = None, **_: Any
     ) -> list[str]:
         """The same as `add_documents`, without blocking the event loop."""
-        return await self._store.aadd(_memories(documents, ids))
+        return await self.store.aadd(_memories(documents, ids))
 
     def add_texts(
         self,
@@ -112,14 +107,14 @@ class RecallVectorStore(VectorStore):
                 "delete takes the ids of documents; got None. To delete by conditions, or "
                 "everything, use RecallStore.delete"
             )
-        self._store.delete(ids)
+        self.store.delete(ids)
         return True
 
     # -- reading ------------------------------------------------------------------------------
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The documents with these ids, in the order of the ids; unknown ids are ignored."""
-        return [_document(memory) for memory in self._store.get(ids)]
+        return [_document(memory) for memory in self.store.get(ids)]
 
     def similarity_search(
         self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
@@ -141,7 +136,7 @@ class RecallVectorStore(VectorStore):
     ) -> list[tuple[Document, float]]:
         """The same with the cosine similarity, 0 to 1; higher is better."""
         lowest = _threshold(others)
-        return _scored(lowest, *self._store.find([Search(query, k, filter=filter)]))
+        return _scored(lowest, *self.store.find([Search(query, k, filter=filter)]))
 
     async def asimilarity_search(
         self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
@@ -155,7 +150,7 @@ class RecallVectorStore(VectorStore):
     ) -> list[tuple[Document, float]]:
         """The same as `similarity_search_with_score`, without blocking the event loop."""
         lowest = _threshold(others)
-        return _scored(lowest, *await self._store.afind([Search(query, k, filter=filter)]))
+        return _scored(lowest, *await self.store.afind([Search(query, k, filter=filter)]))
 
     def max_marginal_relevance_search(
         self,

@@ -54,11 +54,5 @@ _EXPORTS = by_name(
 if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
     __all__ = list(_EXPORTS)
 __getattr__, __dir__ = lazy_exports(
-    _EXPORTS,
-    {
-        "llama_index": "llamaindex",
-        "llama_index_instrumentation": "llamaindex",
-        "mcp": "serve",
-        "starlette": "serve",
-    },
+    _EXPORTS, {"llama_index": "llamaindex", "llama_index_instrumentation": "llamaindex"}
 )

@@ -23,6 +23,15 @@ from recall_retrievers.core.streamed import Done
 from recall_retrievers.store.chroma.fields import NODE_SOURCE
 
 
+class ByItsName:
+    """LlamaIndex writes a class of ours down under its own name, not under that of its base."""
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name."""
+        return cls.__name__
+
+
 class MemoryNode(TextNode):
     """A memory as a node: the same one by its `hash`, whatever question found it.
 

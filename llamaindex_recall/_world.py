@@ -26,7 +26,7 @@ from llama_index_instrumentation.events.span import SpanDropEvent
 from llama_index_instrumentation.span import active_span_id
 from pydantic import BaseModel
 
-from llamaindex_recall._convert import to_candidate, to_node
+from llamaindex_recall._convert import ByItsName, to_candidate, to_node
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import Prompt, Refine, Reply
@@ -44,7 +44,7 @@ dispatcher = get_dispatcher(__name__)
 _SIGNATURE = inspect.Signature()  # what went in has names of its own, and no more of a signature
 
 
-class StageUsage(BaseEvent):
+class StageUsage(ByItsName, BaseEvent):
     """The instrumentation event of a stage that asked a model, with the cost.
 
     Args:
@@ -64,11 +64,6 @@ class StageUsage(BaseEvent):
     tokens_out: int
     estimated: bool
     milliseconds: float
-
-    @classmethod
-    def class_name(cls) -> str:
-        """The name under which LlamaIndex writes the event down."""
-        return cls.__name__
 
 
 class LlamaIndexWorld(World):
@@ -137,8 +132,11 @@ def client(*, asynchronous: bool) -> Client:
         return _text(response.message, prompt)
 
     def formed(prompt: Prompt) -> Send | None:
-        model, form = _taking_form(prompt)
-        return None if form is None else partial(fill_in, model, form, prompt)
+        # Only of models that call functions: LlamaIndex would read the JSON of others itself.
+        model = _model(prompt)
+        by_text = model.pydantic_program_mode is PydanticProgramMode.LLM
+        takes = model.metadata.is_function_calling_model and not by_text
+        return partial(fill_in, model, prompt.form, prompt) if takes and prompt.form else None
 
     async def fill_in(
         model: LLM, form: type[BaseModel], prompt: Prompt, _spent: Spent
@@ -159,14 +157,6 @@ def client(*, asynchronous: bool) -> Client:
     return Client(plain, formed, _retries, streamed)
 
 
-def _taking_form(prompt: Prompt) -> tuple[LLM, type[BaseModel] | None]:
-    """The model, and the schema if it calls functions; else LlamaIndex reads JSON itself."""
-    model = _model(prompt)
-    by_text = model.pydantic_program_mode is PydanticProgramMode.LLM
-    takes = model.metadata.is_function_calling_model and not by_text
-    return model, prompt.form if takes else None
-
-
 def _retries(prompt: Prompt) -> bool:
     return getattr(prompt.llm, "max_retries", 0) != 0
 
@@ -176,12 +166,7 @@ def _template() -> ChatPromptTemplate:
 
     A new one for each call, since LlamaIndex may write a parser into it.
     """
-    return ChatPromptTemplate(
-        message_templates=[
-            ChatMessage(role=MessageRole.SYSTEM, content="{system}"),
-            ChatMessage(role=MessageRole.USER, content="{user}"),
-        ]
-    )
+    return ChatPromptTemplate(message_templates=_messages(Prompt("{system}", "{user}")))
 
 
 def _model(prompt: Prompt) -> LLM:

@@ -26,15 +26,8 @@ from recall_retrievers.store.any_store.coarse_filter import (
 )
 
 _COMPARED = {
-    FilterOperator.EQ: "$eq",
-    FilterOperator.NE: "$ne",
-    FilterOperator.GT: "$gt",
-    FilterOperator.GTE: "$gte",
-    FilterOperator.LT: "$lt",
-    FilterOperator.LTE: "$lte",
-    FilterOperator.IN: "$in",
-    FilterOperator.NIN: "$nin",
-    FilterOperator.CONTAINS: "$contains",
+    FilterOperator[name]: f"${name.lower()}"
+    for name in ("EQ", "NE", "GT", "GTE", "LT", "LTE", "IN", "NIN", "CONTAINS")
 }
 _EACH = {FilterOperator.ANY: "$or", FilterOperator.ALL: "$and"}
 _JOINED = {FilterCondition.AND: "$and", FilterCondition.OR: "$or"}

@@ -17,40 +17,34 @@ from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar
 
+from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from llama_index_instrumentation import get_dispatcher
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
-from llamaindex_recall._convert import to_candidate, to_node, to_nodes
+from llamaindex_recall._convert import ByItsName, to_candidate, to_node, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import options_of
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.flat_metadata import memories_in
-from recall_retrievers.core.query import Query, Timestamp, Timezone
+from recall_retrievers.core.query import Query, Timed
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.world import arun, run
+from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.retriever.call_options import RecallOptions
 from recall_retrievers.retriever.stage_list import StageList
 
 dispatcher = get_dispatcher(__name__)
 
 
-class MemoryPostprocessor(Stage, BaseNodePostprocessor):
+class MemoryPostprocessor(ByItsName, Timed, Stage, BaseNodePostprocessor):
     """A stage that takes and returns LlamaIndex nodes; it never alters its input.
 
     It uses the reference time, ``k`` and the messages of a `RecallQueryBundle`.
     """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-
-    timestamp: Timestamp = None
-    timezone: Timezone = None
-
-    @classmethod
-    def class_name(cls) -> str:
-        """The name under which LlamaIndex writes the component down."""
-        return cls.__name__
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -85,6 +79,12 @@ class MemoryPostprocessor(Stage, BaseNodePostprocessor):
 
     def _candidate(self, node: NodeWithScore, timezone: tzinfo | None) -> Candidate:
         return to_candidate(node, timezone)
+
+
+class ModelPostprocessor(ModelStage, MemoryPostprocessor):
+    """A stage that asks a language model of LlamaIndex; it stands first among its bases."""
+
+    llm: LLM | None = Field(default=None, exclude=True, repr=False)
 
 
 class RecallPostprocessor(StageList, MemoryPostprocessor):

@@ -7,44 +7,32 @@ any ``node_postprocessors=[...]`` list and in the ``stages`` of a `RecallRetriev
 
 from __future__ import annotations
 
-from llama_index.core.llms import LLM as _LLM
-from pydantic import Field as _Field
-
 from llamaindex_recall.node_postprocessor import (
     MemoryPostprocessor,
+    ModelPostprocessor,
     TextPostprocessor,
 )
 from recall_retrievers.stages import catalogue as _stages
 
 
-class BuildQuery(_stages.BuildQuery, MemoryPostprocessor):
+class BuildQuery(ModelPostprocessor, _stages.BuildQuery):
     """Build the query from the conversation if there is no question."""
 
-    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
-
-class ExtractTime(_stages.ExtractTime, MemoryPostprocessor):
+class ExtractTime(ModelPostprocessor, _stages.ExtractTime):
     """Understand the time that a question names, so that search and ranking can prefer it."""
 
-    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
-
-class SearchGate(_stages.SearchGate, MemoryPostprocessor):
+class SearchGate(ModelPostprocessor, _stages.SearchGate):
     """Decide whether a question needs memories, so that small talk and facts cost no search."""
 
-    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
-
-class SemanticRank(_stages.SemanticRank, MemoryPostprocessor):
+class SemanticRank(ModelPostprocessor, _stages.SemanticRank):
     """Let a language model judge how well each candidate answers the question."""
 
-    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
-
-class RerankMemory(_stages.RerankMemory, MemoryPostprocessor):
+class RerankMemory(ModelPostprocessor, _stages.RerankMemory):
     """Put memories of tasks in the order in which they help with the one at hand."""
-
-    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
 class FuseRerank(_stages.FuseRerank, MemoryPostprocessor):
@@ -95,13 +83,9 @@ class MergeMemory(_stages.MergeMemory, TextPostprocessor):
     """Put the memories into one text, for a model that answers with their help."""
 
 
-class RewriteMemory(_stages.RewriteMemory, TextPostprocessor):
+class RewriteMemory(ModelPostprocessor, _stages.RewriteMemory, TextPostprocessor):
     """Write one text for the question from the memories; each sentence cites its sources."""
 
-    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
-
-class Reflect(_stages.Reflect, TextPostprocessor):
+class Reflect(ModelPostprocessor, _stages.Reflect, TextPostprocessor):
     """Write a summary or key points of the memories, in sentences that cite them."""
-
-    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)

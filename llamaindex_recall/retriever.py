@@ -16,7 +16,7 @@ from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
-from llamaindex_recall._convert import to_candidate, to_nodes, to_pieces
+from llamaindex_recall._convert import ByItsName, to_candidate, to_nodes, to_pieces
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from llamaindex_recall.vector_store import RecallVectorStore
@@ -51,7 +51,7 @@ class _ShownBundle(RecallQueryBundle):
     show: Show | None = None
 
 
-class SearchSkipped(BaseEvent):
+class SearchSkipped(ByItsName, BaseEvent):
     """The instrumentation event of a question without a search.
 
     Args:
@@ -61,11 +61,6 @@ class SearchSkipped(BaseEvent):
 
     query: str
     why: str
-
-    @classmethod
-    def class_name(cls) -> str:
-        """The name under which LlamaIndex writes the event down."""
-        return cls.__name__
 
 
 class RetrieverSettings(RetrieverOptions, total=False):
@@ -142,17 +137,16 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         metadata of the whole. Otherwise all results come at once. With ``check`` or
         ``unverified="fall_back"``, the text comes at once too: its sentences stand last.
         """
-        bundle, ask = _bundle(str_or_query_bundle, options), super().retrieve
-        shows = self.shows_sentences
-        for part in streamed(lambda show: ask(_shown_bundle(bundle, show)), shows=shows):
+        question, ask, shows = str_or_query_bundle, super().retrieve, self.shows_sentences
+        for part in streamed(lambda show: ask(_bundle(question, options, show)), shows=shows):
             yield to_pieces(part)
 
     async def astream(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
     ) -> AsyncIterator[list[NodeWithScore]]:
         """The same as `stream`, without blocking the event loop."""
-        bundle, ask = _bundle(str_or_query_bundle, options), super().aretrieve
-        async for part in astreamed(lambda show: ask(_shown_bundle(bundle, show))):
+        question, ask = str_or_query_bundle, super().aretrieve
+        async for part in astreamed(lambda show: ask(_bundle(question, options, show))):
             yield to_pieces(part)
 
     def add_nodes(self, nodes: Sequence[BaseNode]) -> list[str]:
@@ -225,14 +219,10 @@ def options_of(question: QueryType | None) -> CallOptions:
     return question.options if isinstance(question, RecallQueryBundle) else {}
 
 
-def _bundle(question: QueryType, options: CallOptions) -> QueryBundle:
+def _bundle(question: QueryType, options: CallOptions, show: Show | None = None) -> QueryBundle:
     if isinstance(question, QueryBundle):
-        if not options:
+        if not options and show is None:
             return question
         options = combine_options(options_of(question), options)
         question = question.query_str
-    return RecallQueryBundle(question, options=options)
-
-
-def _shown_bundle(bundle: QueryBundle, show: Show | None) -> QueryBundle:
-    return _ShownBundle(bundle.query_str, options=options_of(bundle), show=show)
+    return _ShownBundle(question, options=options, show=show)

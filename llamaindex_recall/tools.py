@@ -3,6 +3,7 @@
 # No `from __future__ import annotations`: LlamaIndex looks for the context among the annotations
 # themselves, and would not find it among their names.
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from llamaindex_recall.retriever import RecallQueryBundle, RecallRetriever
 from recall_retrievers.agents import recall_tool
 from recall_retrievers.agents.recall_tool import RecallToolInput, what_is_wrong
 from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.world import completed, settled
 from recall_retrievers.retriever.call_options import CallOptions
 
 OPTIONS = "recall_options"
@@ -85,34 +87,29 @@ def create_recall_tool(
         >>> store.close()
     """
 
-    def search(ctx: Context, **arguments: str | None) -> RecallAnswer:
-        if ctx is not None:  # its store can only be awaited, and holds the scope
-            raise RuntimeError("inside a workflow the recall tool must be awaited: use acall")
-        try:
-            call = RecallToolInput.model_validate(arguments)
-            return _answer(call, retriever.retrieve(call.query, **call.options(only_with_evidence)))
-        except (QueryError, ValidationError) as error:
-            return RecallAnswer(what_is_wrong(error), [])
-
-    async def asearch(ctx: Context, **arguments: str | None) -> RecallAnswer:
-        options: CallOptions = {} if ctx is None else await ctx.store.get(OPTIONS, default={})
+    async def answer(
+        arguments: dict[str, str | None], options: CallOptions, ask: Callable[..., Any]
+    ) -> RecallAnswer:
         try:
             call = RecallToolInput.model_validate(arguments)
             bundle = RecallQueryBundle(call.query, options=options)
-            return _answer(
-                call, await retriever.aretrieve(bundle, **call.options(only_with_evidence))
-            )
+            found = await settled(ask(bundle, **call.options(only_with_evidence)))
         except (QueryError, ValidationError) as error:
             return RecallAnswer(what_is_wrong(error), [])
+        text = call.answer([*map(to_candidate, found)], getattr(found, "why", ""))
+        return RecallAnswer(text, found)
+
+    def search(ctx: Context, **arguments: str | None) -> RecallAnswer:
+        if ctx is not None:  # its store can only be awaited, and holds the scope
+            raise RuntimeError("inside a workflow the recall tool must be awaited: use acall")
+        return completed(answer(arguments, {}, retriever.retrieve))
+
+    async def asearch(ctx: Context, **arguments: str | None) -> RecallAnswer:
+        options: CallOptions = {} if ctx is None else await ctx.store.get(OPTIONS, default={})
+        return await answer(arguments, options, retriever.aretrieve)
 
     return RecallTool(
         search,
         ToolMetadata(description=description, name=name, fn_schema=RecallToolInput),
         async_fn=asearch,
-    )
-
-
-def _answer(call: RecallToolInput, found: list[NodeWithScore]) -> RecallAnswer:
-    return RecallAnswer(
-        call.answer([to_candidate(node) for node in found], getattr(found, "why", "")), found
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -18,8 +17,10 @@ from llama_index.core.vector_stores.types import (
 )
 from pydantic import PrivateAttr
 
+from llamaindex_recall._convert import ByItsName
 from llamaindex_recall.metadata_filters import to_filter
 from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.concurrent import awaited
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope, ScopeInput
@@ -41,7 +42,7 @@ _METHODS: dict[VectorStoreQueryMode, Literal["semantic", "keyword"]] = {
 }
 
 
-class RecallVectorStore(BasePydanticVectorStore):
+class RecallVectorStore(ByItsName, BasePydanticVectorStore):
     """A `RecallStore` as a vector store of LlamaIndex: for ``IngestionPipeline`` and indexes.
 
     It searches by meaning, or by words with the query mode "text_search". For times and explained
@@ -82,11 +83,6 @@ class RecallVectorStore(BasePydanticVectorStore):
         bound = within(store, Scope.model_validate(scope))
         super().__init__(stores_text=True)
         self._store = bound
-
-    @classmethod
-    def class_name(cls) -> str:
-        """The name under which LlamaIndex writes it down."""
-        return cls.__name__
 
     @property
     def client(self) -> RecallStore | ScopedStore:
@@ -148,22 +144,9 @@ class RecallVectorStore(BasePydanticVectorStore):
         """The same as `add`, without blocking the event loop."""
         return await self._store.aadd([_memory(node) for node in nodes])
 
-    async def adelete(self, ref_doc_id: str, **others: Any) -> None:
-        """The same as `delete`, without blocking the event loop."""
-        await asyncio.to_thread(self.delete, ref_doc_id, **others)
-
-    async def adelete_nodes(
-        self,
-        node_ids: list[str] | None = None,
-        filters: MetadataFilters | None = None,
-        **others: Any,
-    ) -> None:
-        """The same as `delete_nodes`, without blocking the event loop."""
-        await asyncio.to_thread(self.delete_nodes, node_ids, filters, **others)
-
-    async def aclear(self) -> None:
-        """The same as `clear`, without blocking the event loop."""
-        await asyncio.to_thread(self.clear)
+    adelete = awaited(delete)  # type: ignore[pydantic-field, arg-type]  # a method of ours
+    adelete_nodes = awaited(delete_nodes)  # type: ignore[pydantic-field, arg-type]  # a method of ours
+    aclear = awaited(clear)  # type: ignore[pydantic-field, arg-type]  # a method of ours
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -176,11 +159,7 @@ class RecallVectorStore(BasePydanticVectorStore):
             return [_node(memory) for memory in self._store.get(node_ids, filter=condition)]
         return [_node(each) for each in self._store.memories(filter=condition, order="oldest")]
 
-    async def aget_nodes(
-        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
-    ) -> list[BaseNode]:
-        """The same as `get_nodes`, without blocking the event loop."""
-        return await asyncio.to_thread(self.get_nodes, node_ids, filters)
+    aget_nodes = awaited(get_nodes)  # type: ignore[pydantic-field, arg-type]  # a method of ours
 
     def query(self, query: VectorStoreQuery, **_: Any) -> VectorStoreQueryResult:
         """The nodes that answer a question, best first, with their scores.

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from recall_retrievers.core.memory import Memory as Memory
     from recall_retrievers.core.memory_lines import read_memories as read_memories
     from recall_retrievers.core.scope import Scope as Scope
-    from recall_retrievers.evaluation.any_retriever import evaluate as evaluate
     from recall_retrievers.evaluation.comparison import compare as compare
     from recall_retrievers.evaluation.comparison import evaluate_steps as evaluate_steps
+    from recall_retrievers.evaluation.evaluate import evaluate as evaluate
     from recall_retrievers.evaluation.questions import read_questions as read_questions
     from recall_retrievers.retriever.recall_function import RecallConfig as RecallConfig
     from recall_retrievers.serve.app import create_memory_app as create_memory_app
@@ -48,7 +48,7 @@ SHARED = {
     "recall_retrievers.core.memory": "Memory",
     "recall_retrievers.core.memory_lines": "read_memories",
     "recall_retrievers.core.scope": "Scope",
-    "recall_retrievers.evaluation.any_retriever": "evaluate",
+    "recall_retrievers.evaluation.evaluate": "evaluate",
     "recall_retrievers.evaluation.comparison": "compare evaluate_steps",
     "recall_retrievers.evaluation.questions": "read_questions",
     "recall_retrievers.retriever.recall_function": "RecallConfig",
@@ -70,4 +70,4 @@ _EXPORTS = by_name(SHARED)
 
 if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
     __all__ = list(_EXPORTS)
-__getattr__, __dir__ = lazy_exports(_EXPORTS, {"starlette": "serve", "mcp": "serve"})
+__getattr__, __dir__ = lazy_exports(_EXPORTS, {})

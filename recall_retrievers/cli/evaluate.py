@@ -12,8 +12,7 @@ from recall_retrievers.cli.options import add_collection
 from recall_retrievers.cli.output import print_json, print_time, range_json, say, show
 from recall_retrievers.cli.streams import complain
 from recall_retrievers.evaluation.comparison import Comparison, evaluate_steps
-from recall_retrievers.evaluation.evaluate import Evaluation
-from recall_retrievers.evaluation.metrics import LOOKED_AT, MEASURES
+from recall_retrievers.evaluation.evaluate import LOOKED_AT, MEASURES, Evaluation
 from recall_retrievers.evaluation.questions import Question, read_questions
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.store import RecallStore

@@ -23,13 +23,13 @@ from recall_retrievers.cli.options import (
     json_value,
     scope_of,
 )
-from recall_retrievers.cli.output import json_line, print_json, report, show_facts
+from recall_retrievers.cli.output import as_json, print_json, report, show_facts
 from recall_retrievers.cli.streams import complain, writes_all
 from recall_retrievers.core.errors import EmbeddingMismatchError, SettingsError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.memory_lines import memory_line
 from recall_retrievers.core.tracing import progress_bar
-from recall_retrievers.store import Fields, RecallStore, StoreStats
+from recall_retrievers.store import Fields, RecallStore
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import vectors_in
 from recall_retrievers.store.doctor.check import Checked
@@ -110,7 +110,7 @@ def export(options: argparse.Namespace) -> int:
         lines = _with_vectors(store, memories) if options.vectors else map(memory_line, memories)
         total = store.count(scope=owner, include_superseded=True)
         for line in progress_bar(lines, total=total, desc="writing", unit="memories", wanted=True):
-            out.write(json_line(line, escaped=escaped) + "\n")
+            out.write(as_json(line, escaped=escaped) + "\n")
             count += 1
     if options.output is not None:
         result = {"collection": collection.name, "memories": count}
@@ -148,19 +148,16 @@ def _output(path: Path | None) -> Iterator[tuple[TextIO, bool]]:
 def stats(options: argparse.Namespace) -> int:
     """What a collection holds: the number of memories, their types, owners and times."""
     with opened(options, searched=False) as collection:
-        counted = _counted(collection.store.stats())
+        held = collection.store.stats()
+    moments = {"first_recorded": held.first_recorded, "last_recorded": held.last_recorded}
+    written = {name: moment and moment.isoformat() for name, moment in moments.items()}
+    counted = {**asdict(held), **written}
     if options.json:
         print_json({"collection": collection.name, **counted})
         return 0
     facts = ((name.replace("_", " "), _as_text(value)) for name, value in counted.items())
     show_facts(collection.name, facts)
     return 0
-
-
-def _counted(stats: StoreStats) -> dict[str, object]:
-    moments = {"first_recorded": stats.first_recorded, "last_recorded": stats.last_recorded}
-    written = {name: moment and moment.isoformat() for name, moment in moments.items()}
-    return {**asdict(stats), **written}
 
 
 def _as_text(value: object) -> str:

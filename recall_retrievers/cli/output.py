@@ -58,15 +58,12 @@ def report(options: argparse.Namespace, result: object, text: str) -> None:
 
 def print_json(result: object) -> None:
     """Write a result as JSON, in any script; what steers a terminal as an escape of JSON."""
-    print(_steerless(json.dumps(result, indent=2, ensure_ascii=not writes_all(sys.stdout))))
+    print(as_json(result, escaped=not writes_all(sys.stdout), indent=2))
 
 
-def json_line(result: object, *, escaped: bool) -> str:
-    """A result as one line of JSON, as `print_json` writes it; ``escaped`` in ASCII alone."""
-    return _steerless(json.dumps(result, ensure_ascii=escaped))
-
-
-def _steerless(written: str) -> str:
+def as_json(result: object, *, escaped: bool, indent: int | None = None) -> str:
+    """A result as JSON, on one line unless there is an ``indent``; ``escaped`` in ASCII alone."""
+    written = json.dumps(result, indent=indent, ensure_ascii=escaped)
     return STEERING.sub(lambda each: f"\\u{ord(each[0]):04x}", written)
 
 

@@ -40,6 +40,8 @@ def lazy_exports(
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """A module's ``__getattr__`` and ``__dir__``, from each name's module and package's extra.
 
+    The packages of the servers are known; ``extras`` has the others.
+
     Where the extra of a name is missing, the name is there all the same. An ImportError says which
     extra it needs when it is called or made a base.
     """
@@ -51,9 +53,10 @@ def lazy_exports(
             return getattr(import_module(exports[name]), name)
         except ModuleNotFoundError as error:
             missing = (error.name or "").split(".")[0]
-            if missing not in extras:
+            extra = {"mcp": "serve", "starlette": "serve", **extras}.get(missing)
+            if extra is None:
                 raise
-            why = f"{name} needs {missing}: pip install 'recall-retrievers[{extras[missing]}]'"
+            why = f"{name} needs {missing}: pip install 'recall-retrievers[{extra}]'"
             return _Missing(name, (), {"why": why})
 
     return load, lambda: [*exports]

@@ -14,12 +14,12 @@ from rich.text import Text
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.world import MemoryStore
 from recall_retrievers.evaluation.evaluate import (
+    MEASURES,
     Answered,
     Evaluation,
     call_options,
     evaluate_with,
 )
-from recall_retrievers.evaluation.metrics import MEASURES
 from recall_retrievers.evaluation.questions import Question, as_questions
 from recall_retrievers.explain.explanation import plain_text
 from recall_retrievers.explain.rows import rows, understood

@@ -14,15 +14,7 @@ from html import escape
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.explain import timeline
-from recall_retrievers.explain.rows import (
-    Row,
-    below,
-    highest,
-    nothing,
-    remarks,
-    rows,
-    understood,
-)
+from recall_retrievers.explain.rows import Row, below, nothing, remarks, rows, understood
 
 _LINE = "1px solid rgba(128,128,128,0.35)"
 # JupyterLab gives tables fixed columns and right-aligned text; this undoes it.
@@ -49,7 +41,7 @@ def as_html(memories: Sequence[Candidate], why: str = "") -> str:
     if not memories:
         return f'<div style="{_PAGE}"><p>{escape(nothing(why))}</p></div>'
     ways = [rows(memory) for memory in memories]
-    most = highest(ways)
+    most = max([max(x.before, x.after) for way in ways for x in way], default=0.0) or 1.0
     head = "".join(f'<th style="{_CELL};border-top:none;font-weight:600">{x}</th>' for x in _WIDTHS)
     lines = ""
     for number, (memory, way) in enumerate(zip(memories, ways, strict=True), 1):

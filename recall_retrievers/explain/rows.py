@@ -92,11 +92,6 @@ def rows(memory: Candidate) -> list[Row]:
     return shown
 
 
-def highest(ways: Sequence[Sequence[Row]]) -> float:
-    """The highest score on all ways; a picture must have room for it."""
-    return max([max(row.before, row.after) for way in ways for row in way], default=0.0) or 1.0
-
-
 def remarks(memory: Candidate) -> Iterator[str]:
     """The remarks on a memory apart from its score: its origin, its copies, and failed stages."""
     joined, duplicates, degraded = map(memory.noted, (JOINED, "duplicates", "degraded"))

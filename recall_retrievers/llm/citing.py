@@ -6,7 +6,7 @@ A second opinion is a function of the user, or a chat model.
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
@@ -14,6 +14,7 @@ from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import ModelError, ReplyError, described
 from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import Answers, Prompt, Request, Requests, Work
+from recall_retrievers.core.settings import Share
 from recall_retrievers.llm.checking.citation_check import Verified, notes_on, verify
 from recall_retrievers.llm.cited_text import read_sentences
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
@@ -46,11 +47,11 @@ Checked = Verified | Exception
 """The outcome of a window."""
 
 
-class Cites(ShowsMemories, Protocol):
+class Cites(ShowsMemories):
     """A stage in which a model writes sentences that cite memories."""
 
-    min_support: float
-    check: object
+    min_support: Share = 0.4
+    check: Check = None
 
 
 def written(

@@ -6,33 +6,31 @@ may be weaker than the search.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from recall_retrievers.core.candidate import Candidate, Step, identity
 from recall_retrievers.core.errors import ModelError, ReplyError
-from recall_retrievers.core.stage import Flow, Recall
+from recall_retrievers.core.settings import Count, Share
+from recall_retrievers.core.stage import Flow, Recall, TopN
 from recall_retrievers.llm.model_stage import ShowsMemories, about, windows_of
 from recall_retrievers.llm.prompts import reply_form
 from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
-from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
+from recall_retrievers.llm.windows import Orders, Window, failures, read_replies, some_failed
 from recall_retrievers.ranking.relevance import by_score, relevances, start
 
 NOT_JUDGED = "not judged"
 """The value of ``semantic`` in the trace of a memory that has no score by the model."""
 
-SHARE = 0.3
-"""The share of the model in the score; `benchmarks.weak_models` has the measurements."""
-
 _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
 
 
-class Judge(ShowsMemories, Protocol):
+class Judge(ShowsMemories):
     """A stage in which a model judges the candidates."""
 
-    semantic_share: float
-    orders: int
-    window: int
+    semantic_share: Share = 0.3  # `benchmarks.weak_models` has the measurements
+    orders: Orders = 1
+    top_n: TopN = None
+    window: Count = 20
 
 
 def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -> Flow:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from string import Template
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field, field_validator
 
@@ -17,12 +17,6 @@ from recall_retrievers.text.tokens import Counter
 
 SystemPrompt = Annotated[str | None, Field(min_length=1)]
 """The instructions for the model, in place of the stage's own."""
-
-TokenBudget = Annotated[int, Field(ge=100, le=10_000_000)]
-"""How many tokens of memories go into one prompt."""
-
-TokenCounter = Annotated[Counter | None, Field(exclude=True, repr=False)]
-"""What counts the tokens of a text; None = `token_counter`."""
 
 
 class ModelStage(Stage):
@@ -77,23 +71,13 @@ class ModelStage(Stage):
         )
 
 
-class ShowsMemories(Protocol):
+class ShowsMemories(ModelStage):
     """A stage that shows a model the memories."""
 
-    token_budget: int
-    token_counter: Counter | None
-    system_prompt: str | None
-    user_prompt: str | None
-
-    @property
-    def stage_name(self) -> str:
-        """See `Stage`."""
-
-    def prompt(self, system: str, user: str, form: type[BaseModel], **material: str) -> Prompt:
-        """See `ModelStage`."""
-
-    def to_model(self, prompt: Prompt) -> Prompt:
-        """See `ModelStage`."""
+    token_budget: int = Field(default=4000, ge=100, le=10_000_000)  # of memories in one prompt
+    token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
 
 
 def windows_of(

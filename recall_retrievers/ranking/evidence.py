@@ -90,6 +90,8 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
     fit, whose = _fit(question, facts, keys, near, people)
     number = topic + _FIT * float(np.clip(fit, -_MOST_FIT, _MOST_FIT))
     about = [whose] if fit < _MISFIT else []
+    # The best of a few memories is less near by chance.
+    few = _LEAST + (_LITTLE - _LEAST) * max(0, len(keys) - _SMALL) / _ENOUGH
     sign: EvidenceSign = "some"
     if not (comparable and measured and english):
         about.append("how near they come is not known for this embedding or language")
@@ -97,7 +99,7 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
             sign = "strong"
     elif not told:
         about.append("the question names no topic")
-    elif max(topic, number) < min(_few(len(keys)), _bound(question, told, lacking)):
+    elif max(topic, number) < min(few, _bound(question, told, lacking)):
         sign = "none"
     elif number >= _MUCH and not names and fit >= _MISFIT:
         sign = "strong"
@@ -105,11 +107,6 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
         shown = [*names, *(word for word in lacking if word not in names)][:_MOST_WORDS]
         about.insert(0, "no memory has " + ", ".join(f'"{word}"' for word in shown))
     return Evidence(sign, "; ".join(about), number)
-
-
-def _few(found: int) -> float:
-    """The same bound by the number of memories: the best of a few is less near by chance."""
-    return _LEAST + (_LITTLE - _LEAST) * max(0, found - _SMALL) / _ENOUGH
 
 
 def _bound(question: str, told: Sized, lacking: Sized) -> float:

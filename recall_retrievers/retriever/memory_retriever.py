@@ -30,11 +30,11 @@ from recall_retrievers.retriever.stage_list import (
     Stages,
     TakesStages,
     default_stages,
-    fuses_unread_time,
     replaced,
 )
 from recall_retrievers.stages.build_query import BuildQuery
 from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.stages.retrieve import Retrieve, SearchMethod, SearchSettings
 from recall_retrievers.stages.rewrite_memory import RewriteMemory
 from recall_retrievers.stages.search_gate import SearchGate
@@ -181,7 +181,9 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
     @model_validator(mode="after")
     def _reads_the_time(self) -> Self:
         reads_none = self.time_mode == "ignore" or self.time_range is not None
-        if not reads_none and fuses_unread_time(self.stages):
+        reads = any(isinstance(each, ExtractTime) for each in self.stages)
+        fuses = [each for each in self.stages if isinstance(each, FuseRerank)]
+        if not (reads or reads_none) and any(each.fuse_time_ratio != 1 for each in fuses):
             warnings.warn(_UNREAD_TIME, stacklevel=_stack_level(type(self)))
         return self
 
@@ -276,7 +278,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         by_model = {
             "semantic_weight": share,
             "token_weight": self.token_weight if share >= _KNOWN else 0.0,
-            "similarity_floor": similarity_floor(model),
+            "similarity_floor": _HIGH_FLOOR if _HIGH.search(model) else 0.0,
         }
         settings = {name: getattr(self, name) for name in SearchSettings.model_fields}
         settings |= {k: by_model[k] for k in by_model.keys() - self.model_fields_set}
@@ -358,13 +360,3 @@ def meaning_share(text: str, embedding_model: str, *, embeds_words: bool = False
         return _WITH_WORDS if embeds_words else _KNOWN
     # Rounded, so that few settings of a search are kept.
     return round(_KNOWN - (_KNOWN - _UNKNOWN) * unknown, 1)
-
-
-def similarity_floor(embedding_model: str) -> float:
-    """The similarity that texts have under a model though they have nothing in common; often 0.
-
-    Examples:
-        >>> similarity_floor("all-MiniLM-L6-v2"), similarity_floor("intfloat/multilingual-e5-base")
-        (0.0, 0.7)
-    """
-    return _HIGH_FLOOR if _HIGH.search(embedding_model) else 0.0

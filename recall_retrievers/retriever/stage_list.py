@@ -14,7 +14,7 @@ from recall_retrievers.core.query import Filter
 from recall_retrievers.core.settings import Seconds, Settings
 from recall_retrievers.core.stage import Flow, Recall, Stage, pipeline
 from recall_retrievers.stages.extract_time import ExtractTime
-from recall_retrievers.stages.foreign_stages import MemoryFunction, as_stage, with_stock
+from recall_retrievers.stages.foreign_stages import MemoryFunction, StockStage, as_stage
 from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.store.chroma.fields import Fields
 
@@ -96,12 +96,6 @@ def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Sta
     return replaced
 
 
-def fuses_unread_time(stages: Sequence[Stage]) -> bool:
-    """Whether the stages prefer the time of a question, and none of them reads it."""
-    fuses = any(isinstance(each, FuseRerank) and each.fuse_time_ratio != 1 for each in stages)
-    return fuses and not any(isinstance(each, ExtractTime) for each in stages)
-
-
 class TakesStages(Settings):
     """Settings with ``stages``, among which pieces of the framework may stand: of this base."""
 
@@ -110,7 +104,12 @@ class TakesStages(Settings):
     @field_validator("stages", mode="before", check_fields=False)
     @classmethod
     def _pieces_as_stages(cls, stages: object) -> object:
-        return stages if cls.piece is None else with_stock(stages, cls.piece)
+        kind = cls.piece
+        if kind is None or not isinstance(stages, list | tuple):
+            return stages
+        ours = [isinstance(each, Stage) or not isinstance(each, kind) for each in stages]
+        pairs = zip(stages, ours, strict=True)
+        return [each if is_ours else StockStage(piece=each) for each, is_ours in pairs]
 
 
 def _known_fields(fields: dict[str, str]) -> dict[str, str]:
@@ -162,13 +161,11 @@ class StageList(TakesStages, Stage):
                 "%d of %d candidates have a time, read from %r, and %d a score, read from "
                 "relevance_score or the node; without one, their order counts. Other keys there: "
                 "%s. Pass fields={'created_at': ...} to read another one",
-                *(
-                    dated,
-                    total,
-                    self.fields.get("created_at", "created_at"),
-                    scored,
-                    ", ".join(sorted(keys)) or "none",
-                ),
+                dated,
+                total,
+                self.fields.get("created_at", "created_at"),
+                scored,
+                ", ".join(sorted(keys)) or "none",
             )
         return pipeline(self.stages, recall, self.deadline_s)
 

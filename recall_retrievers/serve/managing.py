@@ -76,21 +76,26 @@ _METADATA: dict[str, Any] = {
 _CHANGES = {**_METADATA, "additionalProperties": {"anyOf": [*_VALUES, {"type": "null"}]}}
 
 
-class NewMemory(ScopeFields):
+class _Described(ScopeFields):
+    """What a new memory and a change may say alike."""
+
+    expires_at: MomentOrNull = Field(default=None, description="When to forget it; null = never.")
+    when_to_use: str = Field(default="", description="For a task: the condition.")
+    author: str = Field(default="", description="The person or role that said it.")
+    quality: float | None = Field(
+        default=None, strict=True, ge=0, le=1, description="How good it is."
+    )
+
+
+class NewMemory(_Described):
     """A memory to store; see `Memory`."""
 
     content: _Content = Field(min_length=1, description="The text.")
     id: str = Field(default="", description="A memory with this id is replaced; empty = a new id.")
     memory_type: str = Field(default="observation", description="Such as task or insight.")
     created_at: MomentOrNull = Field(default=None, description="When it was recorded; null = now.")
-    expires_at: MomentOrNull = Field(default=None, description="When to forget it; null = never.")
-    when_to_use: str = Field(default="", description="For a task: the condition.")
-    author: str = Field(default="", description="The person or role that said it.")
     metadata: Annotated[dict[str, MetadataValue], WithJsonSchema(_METADATA)] = Field(
         default_factory=dict, description="Flat values."
-    )
-    quality: float | None = Field(
-        default=None, strict=True, ge=0, le=1, description="How good it is."
     )
 
     @model_validator(mode="before")
@@ -243,19 +248,13 @@ class GetMemory(Operation):
         return MemoryView.model_validate(found[0])
 
 
-class _Change(Operation):
+class _Change(_Described, Operation):
     id: str = Field(min_length=1, description="The id of the memory.")
     content: _Content = Field(default="", description="The new text.")
     memory_type: str = Field(default="", description="The new type.")
     created_at: Moment = Field(default=None, description="When it was recorded.")
-    expires_at: MomentOrNull = Field(default=None, description="When to forget it; null = never.")
     metadata: Annotated[dict[str, MetadataValue | None], WithJsonSchema(_CHANGES)] = Field(
         default_factory=dict, description="New values; null takes one out."
-    )
-    author: str = Field(default="", description="The person or role that said it.")
-    when_to_use: str = Field(default="", description="For a task: the condition.")
-    quality: float | None = Field(
-        default=None, strict=True, ge=0, le=1, description="How good it is."
     )
 
     def _named(self) -> dict[str, object]:

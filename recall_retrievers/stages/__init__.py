@@ -1,4 +1,4 @@
-"""The stages, one in each file. They do not import one another.
+"""The stages, those that are alike in one file. The files do not import one another.
 
 May import: store, llm, ranking, gate, core, text, timeline.
 """

@@ -111,16 +111,6 @@ def as_stage(value: object) -> Stage:
     )
 
 
-def with_stock(stages: object, kind: type) -> object:
-    """Wrap the framework's own pieces in a list of stages; any other value stays as it is."""
-    if not isinstance(stages, list | tuple):
-        return stages
-    return [
-        StockStage(piece=each) if isinstance(each, kind) and not isinstance(each, Stage) else each
-        for each in stages
-    ]
-
-
 def _paired(returned: Candidate, sent: Sequence[Candidate]) -> tuple[Candidate, Candidate | None]:
     """A returned memory without its mark, and the candidate that was sent."""
     place = returned.noted(_PLACE)

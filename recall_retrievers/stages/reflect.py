@@ -15,20 +15,12 @@ from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import ModelError, RecallError, ReplyError
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.reflection import is_reflection, reflection_of
-from recall_retrievers.core.settings import Share
 from recall_retrievers.core.stage import Flow, Prompt, Recall, Write
 from recall_retrievers.llm.checking.citation_check import Verified
 from recall_retrievers.llm.cited_text import sentences_in
-from recall_retrievers.llm.citing import Check, written
+from recall_retrievers.llm.citing import Cites, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.model_stage import (
-    ModelStage,
-    SystemPrompt,
-    TokenBudget,
-    TokenCounter,
-    about,
-    windows_of,
-)
+from recall_retrievers.llm.model_stage import about, windows_of
 from recall_retrievers.llm.prompts import CITED_RULES, CITED_SENTENCES, abstention, reply_form
 from recall_retrievers.llm.windows import Window
 
@@ -49,7 +41,7 @@ WANTED = {
 }
 
 
-class Reflect(ModelStage):
+class Reflect(Cites):
     """Write a summary or key points of the memories, in sentences that cite them.
 
     Each sentence is verified as in `RewriteMemory`. A sentence that fails is removed, and the trace
@@ -91,12 +83,6 @@ class Reflect(ModelStage):
 
     kind: Literal["summary", "key_points"] = "summary"
     store_reflections: bool = False
-    min_support: Share = 0.4
-    check: Check = None
-    token_budget: TokenBudget = 4000
-    token_counter: TokenCounter = None
-    system_prompt: SystemPrompt = None
-    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Write the reflection, verify every sentence of it, and store it if that is set."""

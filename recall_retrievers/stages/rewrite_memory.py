@@ -13,20 +13,12 @@ from typing import ClassVar, Literal
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.query import Query
-from recall_retrievers.core.settings import Share
 from recall_retrievers.core.stage import Flow, Prompt, Recall
 from recall_retrievers.llm.checking.citation_check import Verified, verify
 from recall_retrievers.llm.cited_text import finished_claims
-from recall_retrievers.llm.citing import Check, written
+from recall_retrievers.llm.citing import Cites, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, indented
-from recall_retrievers.llm.model_stage import (
-    ModelStage,
-    SystemPrompt,
-    TokenBudget,
-    TokenCounter,
-    about,
-    windows_of,
-)
+from recall_retrievers.llm.model_stage import about, windows_of
 from recall_retrievers.llm.prompts import (
     CITED_SENTENCES,
     REWRITE_RULES,
@@ -46,7 +38,7 @@ _NAME = "sentences"  # of the list in a reply
 _MARGIN = " " * 2  # deeper than the name of a field
 
 
-class RewriteMemory(ModelStage):
+class RewriteMemory(Cites):
     """Write one text for the question from the memories; each sentence cites its sources.
 
     Code checks every citation: the memory exists and shares enough words with the sentence; it has
@@ -99,13 +91,7 @@ class RewriteMemory(ModelStage):
     writes_text: ClassVar[bool] = True
 
     enable_llm_rewrite: bool = True
-    min_support: Share = 0.4
     unverified: Literal["remove", "fall_back"] = "remove"
-    check: Check = None
-    token_budget: TokenBudget = 4000
-    token_counter: TokenCounter = None
-    system_prompt: SystemPrompt = None
-    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Write the text, and verify every sentence of it."""

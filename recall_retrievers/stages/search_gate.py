@@ -178,7 +178,10 @@ class SearchGate(ModelStage):
 
     def _by_model(self, recall: Recall, reading: GateReading) -> Flow:
         try:
-            [reply] = yield [self.to_model(gate_prompt(recall.query.text))]
+            text = recall.query.text
+            shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+            message = fenced("message", harmless(shown))
+            [reply] = yield [self.to_model(Prompt(SYSTEM, message, form=Verdict))]
             verdict = read_verdict(reply)
         except (ModelError, ReplyError) as error:
             return self._decided(recall.fell_back(self.stage_name, error), reading)
@@ -205,12 +208,6 @@ class SearchGate(ModelStage):
         each = [(cue.words, cue.kind, weights[cue.kind] * cue.strength) for cue in cues]
         counted = tuple(cue for cue in each if cue[-1])
         return GateReading(score >= self.threshold, score, self.threshold, counted)
-
-
-def gate_prompt(message: str) -> Prompt:
-    """What to ask a model about a message."""
-    shown = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
-    return Prompt(SYSTEM, fenced("message", harmless(shown)), form=Verdict)
 
 
 def read_verdict(reply: str) -> Answer[bool]:

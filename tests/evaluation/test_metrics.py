@@ -5,7 +5,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_retrievers.evaluation.metrics import mean, score
+from recall_retrievers.evaluation.evaluate import mean, score
 
 TREC = {
     "recall@5": "recall_5",

@@ -14,7 +14,7 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.stages.fuse_rerank import FuseRerank
-from recall_retrievers.stages.semantic_rank import SemanticRank
+from recall_retrievers.stages.model_rankers import SemanticRank
 from recall_retrievers.timeline import TimeRange, extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)

@@ -24,11 +24,10 @@ from recall_retrievers.explain.explanation import explain
 from recall_retrievers.llm.checking.citation_check import live_parts
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
 from recall_retrievers.stages.fuse_rerank import FuseRerank
+from recall_retrievers.stages.model_rankers import RerankMemory, SemanticRank
 from recall_retrievers.stages.plain_texts import MergeMemory, PrintMemory
 from recall_retrievers.stages.reflect import Reflect
-from recall_retrievers.stages.rerank_memory import RerankMemory
 from recall_retrievers.stages.rewrite_memory import RewriteMemory, plain_text
-from recall_retrievers.stages.semantic_rank import SemanticRank
 from recall_retrievers.timeline import extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)

@@ -13,10 +13,9 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.stage import Stage
+from recall_retrievers.stages.model_rankers import RerankMemory, SemanticRank
 from recall_retrievers.stages.reflect import Reflect
-from recall_retrievers.stages.rerank_memory import RerankMemory
 from recall_retrievers.stages.rewrite_memory import RewriteMemory
-from recall_retrievers.stages.semantic_rank import SemanticRank
 
 QUERY = Query(text="Where is the dentist?", reference_time=datetime(2024, 3, 8, 12, tzinfo=UTC))
 HONEST = {"a": "The dentist moved to Elm Street.", "b": "A filling by the dentist."}

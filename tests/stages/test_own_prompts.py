@@ -11,10 +11,9 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.stages.build_query import BuildQuery
+from recall_retrievers.stages.model_rankers import RerankMemory, SemanticRank
 from recall_retrievers.stages.reflect import Reflect
-from recall_retrievers.stages.rerank_memory import RerankMemory
 from recall_retrievers.stages.rewrite_memory import RewriteMemory
-from recall_retrievers.stages.semantic_rank import SemanticRank
 
 SAID = (Message(role="user", content="The tooth again."),)
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)

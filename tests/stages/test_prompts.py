@@ -16,11 +16,10 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.stages.build_query import BuildQuery
 from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.stages.model_rankers import RerankMemory, SemanticRank
 from recall_retrievers.stages.reflect import Reflect
-from recall_retrievers.stages.rerank_memory import RerankMemory
 from recall_retrievers.stages.rewrite_memory import RewriteMemory
 from recall_retrievers.stages.search_gate import SearchGate
-from recall_retrievers.stages.semantic_rank import SemanticRank
 from recall_retrievers.text.tokens import estimate_tokens
 from recall_retrievers.timeline import parse_time
 

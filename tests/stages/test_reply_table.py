@@ -17,11 +17,10 @@ from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.stage import Stage
 from recall_retrievers.llm.time_question import read_time
 from recall_retrievers.stages.build_query import BuildQuery, read_query
+from recall_retrievers.stages.model_rankers import RerankMemory, SemanticRank
 from recall_retrievers.stages.reflect import Reflect
-from recall_retrievers.stages.rerank_memory import RerankMemory
 from recall_retrievers.stages.rewrite_memory import RewriteMemory, plain_text
 from recall_retrievers.stages.search_gate import read_verdict
-from recall_retrievers.stages.semantic_rank import SemanticRank
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 BEFORE = [0.9, 0.6, 0.5, 0.05]

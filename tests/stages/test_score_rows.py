@@ -21,8 +21,8 @@ from recall_retrievers.explain.rows import rows
 from recall_retrievers.stages.filters import TimeDecay
 from recall_retrievers.stages.foreign_stages import FunctionStage
 from recall_retrievers.stages.fuse_rerank import FuseRerank
+from recall_retrievers.stages.model_rankers import SemanticRank
 from recall_retrievers.stages.rankers import HybridRank
-from recall_retrievers.stages.semantic_rank import SemanticRank
 from recall_retrievers.timeline import extract_time, parse_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday

@@ -10,7 +10,7 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import run
-from recall_retrievers.stages.semantic_rank import SemanticRank
+from recall_retrievers.stages.model_rankers import SemanticRank
 from recall_retrievers.timeline import parse_time
 
 ASKED = Recall(

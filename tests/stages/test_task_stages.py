@@ -10,8 +10,8 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import run
 from recall_retrievers.stages.filters import TokenBudget
+from recall_retrievers.stages.model_rankers import RerankMemory
 from recall_retrievers.stages.plain_texts import MergeMemory
-from recall_retrievers.stages.rerank_memory import RerankMemory
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 GOOD = Candidate(content="Retry with a delay.", when_to_use="On timeouts", id="good", quality=0.9)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from store.kit import SmallEmbedding, ids
 
-from recall_retrievers.cli.jsonl import open_beside
+from recall_retrievers.cli.collection import open_beside
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore

@@ -1,4 +1,4 @@
-"""RerankMemory: Q x R -> R. Task memories in the order in which they help, without the poor ones.
+"""SemanticRank and RerankMemory: Q x R -> R. A model judges the candidates; one call a window.
 
 If the model fails, the order and the scores stand, and the trace says so.
 """
@@ -8,15 +8,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.settings import Count, Share
-from recall_retrievers.core.stage import Flow, Recall, TopN, limit
+from recall_retrievers.core.settings import Share
+from recall_retrievers.core.stage import Flow, Recall, limit
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.judging import SHARE, judged
-from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_retrievers.llm.prompts import SCORE_PAIRS
-from recall_retrievers.llm.windows import Orders
+from recall_retrievers.llm.judging import Judge, judged
+from recall_retrievers.llm.prompts import SCALE, SCORE_PAIRS
+from recall_retrievers.ranking.near_duplicates import distinct
+from recall_retrievers.ranking.relevance import by_score
 
-SYSTEM = f"""\
+SEMANTIC = f"""\
+You judge how well memories answer a question. Give every memory a score from 0.0 to 1.0: {SCALE} \
+{QUOTED_MATERIAL} Reply with JSON only, one pair for each memory, its number and its score:
+{{"scores": {SCORE_PAIRS}}}"""
+
+RERANK = f"""\
 You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
 on it directly, whether their situation is like it, whether they can be acted on, and how sound \
 they are. Name every memory once, the most helpful first, with a score from 0.0 to 1.0: 1.0 = just \
@@ -25,7 +30,44 @@ help. {QUOTED_MATERIAL} Reply with JSON only, one pair for each memory, its numb
 {{"ranking": {SCORE_PAIRS}}}"""
 
 
-class RerankMemory(ModelStage):
+class SemanticRank(Judge):
+    """Let a language model judge how well each candidate answers the question.
+
+    The new score is the relevance as it was found, mixed with the score of the model. A judgement
+    removes no memory. One that the model leaves out counts like the average of the others, and the
+    trace counts those. Scores on a scale of 5, 10 or 100 are divided. Of memories with the same
+    text, one is judged and stays.
+
+    Args:
+        llm: The framework's model. None = the stage only sorts by score.
+        enable_ranker: Whether to use the model.
+        semantic_share: The share of the model in the score, 0 to 1. More for a strong model; with
+            1 its score replaces the relevance.
+        orders: In how many orders each window is sent, 1 to 3. The scores are averaged, which helps
+            a weak model and costs as many calls.
+        top_n: How many to keep. None = all: a later stage or the retriever's k cuts.
+        window: How many memories go into one prompt at most; all prompts are sent at once.
+        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
+        token_budget: How many tokens of memories go into one prompt at most.
+        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
+            ``$messages`` and ``$count``.
+    """
+
+    enable_ranker: bool = True
+
+    def apply(self, recall: Recall) -> Flow:
+        """Ask for scores, check every one against what was sent, and sort."""
+        recall = replace(recall, memories=distinct(recall.memories))
+        if self.llm is not None and self.enable_ranker:
+            recall = yield from judged(self, recall, SEMANTIC)
+        return replace(recall, memories=by_score(recall.memories)[: self.top_n])
+
+
+class RerankMemory(Judge):
     """Put memories of tasks in the order in which they help with the one at hand.
 
     The reply is a ranking of the memories that were sent. A memory counts once, and an unknown one
@@ -69,21 +111,13 @@ class RerankMemory(ModelStage):
     enable_llm_rerank: bool = True
     enable_score_filter: bool = False
     min_score_threshold: Share = 0.3
-    semantic_share: Share = SHARE
-    orders: Orders = 1
-    top_n: TopN = None
-    window: Count = 20
-    token_budget: TokenBudget = 4000
-    token_counter: TokenCounter = None
-    system_prompt: SystemPrompt = None
-    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Leave out the poor, ask for a ranking of the others, check it, and cut."""
         good = tuple(memory for memory in recall.memories if self._good_enough(memory))
         recall = replace(recall, memories=good)
         if self.llm is not None and self.enable_llm_rerank:
-            recall = yield from judged(self, recall, SYSTEM, ranked=True)
+            recall = yield from judged(self, recall, RERANK, ranked=True)
         return replace(recall, memories=recall.memories[: limit(self.top_n, recall.query)])
 
     def _good_enough(self, memory: Candidate) -> bool:
