@@ -1,6 +1,5 @@
 """Models that fail half-way, answer too late or are busy, and what a question loses by them."""
 
-import asyncio
 import json
 import threading
 from collections.abc import Callable
@@ -89,37 +88,6 @@ def test_windows_are_asked_at_the_same_time(face: Face) -> None:
     assert "recall_degraded" not in found[0].metadata
 
 
-def test_sync_async_and_batch_agree(store: RecallStore, face: Face) -> None:
-    questions = ["the dentist last Tuesday", "green tea", "the wedding"]
-
-    def retriever() -> Any:
-        return face.personal_memory_retriever(
-            store, face.model(all_judged), rewrite=True, timestamp=NOW, timezone="UTC"
-        )
-
-    one_by_one = [face.ask(retriever(), question) for question in questions]
-    sync = [Face(face.package, False).ask(retriever(), question) for question in questions]
-
-    assert _comparable(one_by_one) == _comparable(sync)
-    if face.is_langchain:
-        batch = retriever().batch(questions)
-        abatch = asyncio.run(retriever().abatch(questions))
-        texts = [[each.content for each in found] for found in sync]
-        assert [[document.page_content for document in found] for found in batch] == texts
-        assert [[document.page_content for document in found] for found in abatch] == texts
-
-
-def _comparable(answers: list[list[Found]]) -> list[list[Any]]:
-    """Without the ids that LlamaIndex makes up for texts, and the milliseconds it took."""
-    return [
-        [
-            (e.content, e.score, {k: v for k, v in e.metadata.items() if k != "recall_usage"})
-            for e in found
-        ]
-        for found in answers
-    ]
-
-
 class ToolCallingChat(ScriptedChat):
     """A LangChain model that answers with a tool call and no text."""
 
@@ -196,26 +164,6 @@ def test_a_model_that_hangs_costs_the_timeout_and_no_memory(face: Face, stage: s
     )
 
 
-def test_cancelling_a_question_leaves_no_task(store: RecallStore, face: Face) -> None:
-    model = slow_model(face)
-    retriever = face.personal_memory_retriever(store, model, timestamp=NOW)
-    retriever.stages[1].window = 2
-
-    async def cancel() -> set[Any]:
-        call = retriever.ainvoke if face.is_langchain else retriever.aretrieve
-        task = asyncio.create_task(call("the dentist"))
-        async with asyncio.timeout(20):
-            while len(model.under_way) < 3:
-                await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        await asyncio.sleep(0)
-        return asyncio.all_tasks() - {asyncio.current_task()}
-
-    assert asyncio.run(cancel()) == set()
-
-
 @once
 def test_a_deadline_ends_the_waiting_and_what_is_ranked_by_then_is_returned(
     store: RecallStore, face: Face
@@ -277,16 +225,6 @@ def busy(times: int) -> Any:
         return JUDGED
 
     return reply
-
-
-def test_a_busy_model_is_asked_again_and_the_usage_says_how_often(face: Face) -> None:
-    stage = face.SemanticRank(llm=face.model(busy(2)))
-
-    found = face.refine(stage, TWO, "which?")
-
-    assert [each.id for each in found] == ["b", "a"]
-    assert "recall_degraded" not in found[0].metadata
-    assert found[0].metadata["recall_usage"].startswith("SemanticRank: 1 call (3 attempts), ")
 
 
 def test_a_model_that_tries_again_by_itself_is_asked_once(face: Face) -> None:

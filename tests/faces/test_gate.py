@@ -1,4 +1,4 @@
-"""The gate in retrievers and in the lists of the frameworks: one table, both faces, sync, async."""
+"""The gate in retrievers and in the lists of the frameworks; tests/stages has what it decides."""
 
 from typing import Any
 
@@ -6,59 +6,37 @@ from faces.adapters import Face, Found, once
 from faces.listening import Events
 from langchain_core.callbacks import BaseCallbackHandler
 from llama_index_instrumentation import get_dispatcher
-from tables import table
 
 from llamaindex_recall.retriever import SearchSkipped
 from recall_retrievers.store import RecallStore
 
-QUESTIONS = {
-    "What did I tell you about the dentist?": True,
-    "Who is my dentist?": True,
-    "Und wie heißt mein Zahnarzt?": True,
-    "我的牙医叫什么名字？": True,
-    "What is a dentist?": False,
-    "How do dentists free memory in C?": False,
-    "Thanks!": False,
-    "Was ist ein Zahnarzt?": False,
-}
+NEEDED, NOT_NEEDED = "Who is my dentist?", "What is a dentist?"
 CANDIDATES = [Found("filling", "The dentist put a filling in my tooth.", 0.6, {})]
 
 
 @once
-@table("question", QUESTIONS)
-def test_a_question_that_needs_no_memories_gets_none(
-    store: RecallStore, face: Face, question: str
-) -> None:
-    counted = Counted(store)
-
-    found = face.ask(face.RecallRetriever(store=counted, gate=face.SearchGate()), question)
-
-    assert bool(found) is QUESTIONS[question] is face.should_search_memory(question)
-    assert bool(counted.searches) is QUESTIONS[question]
-
-
-@table("question", QUESTIONS)
-def test_in_a_list_of_the_framework_it_drops_the_candidates(face: Face, question: str) -> None:
-    kept = face.refine(face.SearchGate(), CANDIDATES, question)
-
-    assert [each.id for each in kept] == ["filling"] * QUESTIONS[question]
-
-
-@once
-def test_among_the_stages_of_a_retriever_it_ends_the_work(store: RecallStore, face: Face) -> None:
+def test_a_question_that_needs_no_memories_costs_no_search(store: RecallStore, face: Face) -> None:
     stages = [face.SearchGate(), face.ExtractTime(), face.FuseRerank()]
-    counted = Counted(store)
-    retriever = face.RecallRetriever(store=counted, stages=stages)
+    for settings in ({"gate": face.SearchGate()}, {"stages": stages}):
+        counted = Counted(store)
+        retriever = face.RecallRetriever(store=counted, **settings)
 
-    assert face.ask(retriever, "What is a dentist?") == []
-    assert not counted.searches
-    assert face.ask(retriever, "Who is my dentist?")
+        assert face.ask(retriever, NOT_NEEDED) == []
+        assert not counted.searches
+        assert face.ask(retriever, NEEDED)
+        assert counted.searches
+    assert (face.should_search_memory(NEEDED), face.should_search_memory(NOT_NEEDED)) == (1, 0)
+
+
+def test_in_a_list_of_the_framework_it_drops_the_candidates(face: Face) -> None:
+    assert face.refine(face.SearchGate(), CANDIDATES, NOT_NEEDED) == []
+    assert [each.id for each in face.refine(face.SearchGate(), CANDIDATES, NEEDED)] == ["filling"]
 
 
 def test_an_empty_result_says_why_to_those_who_listen(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(store=store, gate=face.SearchGate())
     told: list[str] = []
-    expected = f"SearchGate: {face.SearchGate().explain('What is a dentist?')}"
+    expected = f"SearchGate: {face.SearchGate().explain(NOT_NEEDED)}"
 
     if face.is_langchain:
 
@@ -67,20 +45,20 @@ def test_an_empty_result_says_why_to_those_who_listen(store: RecallStore, face: 
                 told.append(f"{name}: {data}")
 
         listening = retriever.with_config(callbacks=[Listener()])
-        assert face.ask(listening, "What is a dentist?") == []
-        face.ask(listening, "Who is my dentist?")
+        assert face.ask(listening, NOT_NEEDED) == []
+        face.ask(listening, NEEDED)
         assert told == [f"recall_skipped: {expected}"]
         return
 
     root, events = get_dispatcher(), Events()
     root.add_event_handler(events)
     try:
-        assert face.ask(retriever, "What is a dentist?") == []
-        face.ask(retriever, "Who is my dentist?")
+        assert face.ask(retriever, NOT_NEEDED) == []
+        face.ask(retriever, NEEDED)
     finally:
         root.event_handlers.remove(events)
     [skipped] = [each for each in events._seen if isinstance(each, SearchSkipped)]
-    assert (skipped.query, skipped.why) == ("What is a dentist?", expected)
+    assert (skipped.query, skipped.why) == (NOT_NEEDED, expected)
     assert skipped.class_name() == "SearchSkipped"
 
 

@@ -88,15 +88,6 @@ def test_a_background_sweep_is_refused(store: RecallStore) -> None:
         RecallGraphStore(store, ttl={"sweep_interval_minutes": 5})
 
 
-def test_a_filter_leaves_enough_however_deep_the_items_lie(store: RecallStore) -> None:
-    items = RecallGraphStore(store)
-    items.batch([PutOp(("n",), str(n), {"content": "tea " * (n + 1), "n": n}) for n in range(60)])
-
-    found = items.search(("n",), query="tea", filter={"n": {"$gte": 55}}, limit=5)
-
-    assert sorted(item.value["n"] for item in found) == [55, 56, 57, 58, 59]
-
-
 def test_a_filter_that_admits_very_many_leaves_enough(store: RecallStore) -> None:
     items = RecallGraphStore(store)
     texts = ["tea time", "time for tea", *(f"tea and cake number {n}" for n in range(1_100))]

@@ -18,7 +18,6 @@ from langchain_core.runnables import (
     RunnableLambda,
     RunnablePassthrough,
 )
-from langchain_core.tools import create_retriever_tool
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from llama_index.core.schema import MetadataMode
 
@@ -96,22 +95,6 @@ def test_configurable_fields_of_the_retriever(retriever: RecallRetriever, ask: A
 def test_with_config_and_bind_of_the_retriever(retriever: RecallRetriever, ask: Any) -> None:
     assert ask(retriever.with_config(BOB), "dentist") == ["bob"]
     assert ask(retriever.bind(k=1, scope={"user_id": "bob"}), "dentist") == ["bob"]
-
-
-def test_batch_of_the_retriever_keeps_each_users_memories_apart(
-    retriever: RecallRetriever,
-) -> None:
-    questions = ["dentist"] * 20
-    users = ["ann", "bob"] * 10
-    configs: Any = [_settings(user_id=user) for user in users]
-
-    batched = retriever.batch(questions, configs)
-    abatched = asyncio.run(retriever.abatch(questions, configs))
-
-    assert batched == abatched
-    assert [{each.metadata["user_id"] for each in found} for found in batched] == [
-        {user} for user in users
-    ]
 
 
 @pytest.mark.parametrize(
@@ -215,19 +198,6 @@ def test_a_chain(langchain: Any) -> None:
     assert "Memory 1:\n  Content: Ann is afraid of the dentist." in model.prompts[0]
 
 
-def test_an_agents_tool(langchain: Any) -> None:
-    tool = create_retriever_tool(
-        langchain, "memories", "What was said.", response_format="content_and_artifact"
-    )
-
-    message = tool.invoke(
-        {"name": "memories", "args": {"query": "dentist"}, "id": "1", "type": "tool_call"}
-    )
-
-    assert "Ann is afraid of the dentist." in message.content
-    assert [d.id for d in message.artifact] == ["fear", "moved"]
-
-
 def test_a_dump_of_the_retriever_holds_no_memories(langchain: Any) -> None:
     assert "dentist" not in dumps(langchain)
     assert "dentist" not in repr(langchain)
@@ -246,35 +216,6 @@ def test_postprocessors_take_nodes_without_a_question(llamaindex: Any) -> None:
 
     for stage in (llamaindex_recall.ExtractTime(), llamaindex_recall.FuseRerank()):
         assert [n.node_id for n in stage.postprocess_nodes(nodes)] == [n.node_id for n in nodes]
-
-
-@pytest.mark.parametrize("face", [langchain_recall, llamaindex_recall])
-def test_what_one_face_stores_the_other_finds(words: Any, face: Any) -> None:
-    from langchain_core.documents import Document
-    from llama_index.core.schema import TextNode
-
-    metadata = {
-        "created_at": "2024-03-05T10:00:00Z",
-        "memory_type": "insight",
-        "user_id": "ann",
-        "tags": ["a", "b"],
-    }
-    with RecallStore(embedding=words) as store:
-        langchain = langchain_recall.RecallRetriever(store=store)
-        llamaindex = llamaindex_recall.RecallRetriever(store=store)
-        if face is langchain_recall:
-            [memory_id] = langchain.add_documents([Document("A filling.", metadata=metadata)])
-        else:
-            [memory_id] = llamaindex.add_nodes([TextNode(text="A filling.", metadata=metadata)])
-
-        [document] = langchain.invoke("a filling", timestamp=NOW, timezone="UTC")
-        [node] = llamaindex.retrieve("a filling", timestamp=NOW, timezone="UTC")
-
-    assert document.id == node.node_id == memory_id
-    assert document.page_content == node.text == "A filling."
-    assert {k: v for k, v in document.metadata.items() if k != "relevance_score"} == node.metadata
-    assert node.metadata["created_at"] == "2024-03-05T10:00:00+00:00"
-    assert node.metadata["tags"] == ["a", "b"]
 
 
 def test_async_does_not_block_the_event_loop(

@@ -254,15 +254,6 @@ def test_a_follow_up_is_searched_with_what_was_said(words: Any, face: Face) -> N
     assert "140 pounds" in model.shown[1][0].text
 
 
-def test_where_nothing_is_found_the_model_is_told_nothing(store: RecallStore) -> None:
-    model = said("Hello.")
-    recall = RecallMiddleware(RecallRetriever(store=store, scope={"user_id": "nobody"}))
-
-    run(create_agent(model, middleware=[recall]), "Hello!")
-
-    assert [type(m).__name__ for m in model.shown[0]] == ["HumanMessage"]
-
-
 def test_a_gate_spares_small_talk_the_search(store: RecallStore) -> None:
     model = said("You are welcome.", "Green tea.")
     recall = RecallMiddleware(RecallRetriever(store=store), gate=SearchGate())

@@ -100,22 +100,3 @@ async def test_tool_and_block_together_and_the_next_session_knows(
     assert QUESTION in str(seen[0].content)
     bobs = RecallMemoryBlock(retriever=retriever_of(own_store, "bob"))
     assert QUESTION not in await bobs.aget([ChatMessage("What did I ask about the dentist?")])
-
-
-async def test_memories_that_cannot_be_asked_do_not_end_the_run(
-    store: RecallStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def down(self: RecallStore, searches: Any) -> Any:
-        raise ConnectionError("the collection is down")
-
-    monkeypatch.setattr(RecallStore, "afind", down)
-    model = Scripted()
-    retriever = retriever_of(store)
-    agent = FunctionAgent(tools=[create_recall_tool(retriever)], llm=model.llm)
-    block = RecallMemoryBlock(retriever=retriever)
-    memory = Memory.from_defaults(session_id="friday", memory_blocks=[block])
-
-    answer = await agent.run(QUESTION, memory=memory)
-
-    assert str(answer) == "?"
-    assert "the collection is down" in model.shown[-1]  # the framework tells the model of the tool

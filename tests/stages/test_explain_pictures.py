@@ -2,7 +2,6 @@
 
 import re
 from base64 import b64decode
-from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -74,24 +73,6 @@ def test_the_page_says_what_the_table_says() -> None:
     assert explanation.understood() in seen.text
     assert "tells of 2024-03-08 (Friday)" in seen.text
     assert seen.tags.count("tr") == 5
-
-
-@pytest.mark.parametrize("field", ["content", "author", "memory_type"])
-def test_text_of_a_memory_or_a_question_is_data_and_no_markup(field: str) -> None:
-    memory = Candidate(**{"content": "Tea.", field: NASTY}).after(
-        1.0,
-        Step("FuseRerank", "times", 2.0, 1.0, "type_ratio", NASTY),
-        Step("outcome", notes={"degraded": f"Step: {NASTY}"}),
-    )
-
-    [tuesday] = extract_time("last Tuesday", NOW)
-
-    seen = Seen(explain(stamped([memory], [replace(tuesday, text=NASTY)])).to_html())
-
-    assert NASTY in seen.text
-    assert f'"{NASTY}" is understood as' in seen.text
-    assert not {"script", "img", "iframe", "link"} & set(seen.tags)
-    assert seen.attributes <= {"class", "style"}
 
 
 def test_a_notebook_that_is_opened_and_not_run_looks_right() -> None:
