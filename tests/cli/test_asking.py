@@ -169,17 +169,6 @@ def test_a_collection_of_somebody_else_is_asked_and_left_as_it_is(tmp_path: Path
     assert {each.name for each in there} == {"notes", "others"}
 
 
-def test_a_server_is_asked(server_port: int, collection_name: str, run: Run) -> None:
-    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
-    with RecallStore(client, collection_name) as store:
-        store.add([line["content"] for line in LINES])
-    where = ["--chroma", f"http://127.0.0.1:{server_port}", "--collection", collection_name]
-
-    code, out, _ = run("stats", *where, "--json")
-
-    assert (code, json.loads(out)["memories"]) == (0, 3)
-
-
 def test_standard_input_is_asked_and_not_kept(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -294,15 +294,6 @@ def test_another_method_is_told_which_there_are(
     assert f"{path} takes " in answer.json()["error"]
 
 
-def test_a_memory_is_superseded_once() -> None:
-    with filled_store() as store, running(store) as server:
-        place = "/memories/moved/supersede"
-        done = [server.post(place, json={"content": text}) for text in ("Oak Street.", "Elm.")]
-
-    assert [each.status_code for each in done] == [201, 409]
-    assert "'moved' is superseded; supersede" in done[1].json()["error"]
-
-
 def test_the_description_is_valid(open_server: httpx.Client) -> None:
     described = open_server.get("/openapi.json").json()
 
