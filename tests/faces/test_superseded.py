@@ -241,7 +241,7 @@ async def test_over_http_and_mcp(told: Any) -> None:
         assert (found["evidence"], len(found["memory_list"])) == ("none", 0 if held else 2)
         assert found["evidence_about"].startswith(WHY if held else 'no memory has "capital"')
     async with Client(McpTools(ScopedService.of(told), Scope()).server()) as agent:
-        asked = {"question": ABSENT, "only_with_evidence": True}
+        asked = {"query": ABSENT, "only_with_evidence": True}
         assert (await agent.call_tool("recall", asked)).content[0].text == NOTHING
 
 
