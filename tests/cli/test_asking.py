@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 from cli.kit import FIXED, LINES, Run, beside, written
 from tables import table
 
-from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.minilm import MiniLM
 
 FOREIGN_WORDS = re.compile(r"pydantic|\[type=|validation error|Input should|MemoryRetriever")
@@ -184,21 +182,6 @@ def test_standard_input_is_asked_and_not_kept(
     assert not list(tmp_path.iterdir())
     code, _, err = run("load", "--memories", "-")
     assert (code, "name a file, or ask with --memories -" in err) == (2, True)
-
-
-def test_a_collection_held_by_another_process(loaded: Path) -> None:
-    asked = ["ask", "--memories", str(loaded), "--timezone", "UTC", "the dentist"]
-    with RecallStore(beside(loaded)) as store:
-        store.count()
-        done = subprocess.run(
-            [sys.executable, "-m", "langchain_recall", *asked],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    assert done.returncode == 2
-    assert "chroma run" in done.stderr
 
 
 # -- explain --------------------------------------------------------------------------------------

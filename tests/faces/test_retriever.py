@@ -3,7 +3,6 @@
 import json
 import re
 import warnings
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -149,23 +148,8 @@ def test_whoever_wants_no_time_read_is_not_warned(face: Face, teeth: Any, settin
 ANN = {"scope": {"user_id": "ann"}, "timezone": "UTC", "k": 2}
 
 
-MOMENTS = [1709899200, 1709899200.0, NOW, "2024-03-08 12:00", datetime(2024, 3, 8, 12, tzinfo=UTC)]
-
-
 def many(count: int, **metadata: Any) -> list[Found]:
     return [Found(f"m{n}", f"Memory number {n}.", 0.9 - n / 100, metadata) for n in range(count)]
-
-
-@once
-@table("moment", MOMENTS, ids=str)
-def test_the_moment_of_asking_in_every_form(store: RecallStore, face: Face, moment: Any) -> None:
-    asked, settings = "the filling in my tooth last Tuesday", {**ANN, "time_mode": "require"}
-
-    of_retriever = face.ask(face.RecallRetriever(store=store, timestamp=moment, **settings), asked)
-    of_call = face.ask(face.RecallRetriever(store=store, **settings), asked, timestamp=moment)
-
-    assert [each.id for each in of_retriever] == ["filling", "tea"]
-    assert of_call == of_retriever
 
 
 @once
@@ -181,10 +165,6 @@ def test_a_question_under_a_key(store: RecallStore, face: Face) -> None:
         face.ask(keyed, {"query": "the dentist"})
 
 
-# -- stages that ask a model ----------------------------------------------------------------------
-
-
-# -- texts ----------------------------------------------------------------------------------------
 @once
 @table("kind", ["summary", "key_points"])
 def test_a_reflection_is_a_summary_or_points(face: Face, kind: str) -> None:

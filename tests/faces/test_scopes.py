@@ -231,16 +231,6 @@ async def test_a_block_may_be_required_to_name_the_session(words: object) -> Non
         assert await block.aget([ChatMessage("the kettle?")], session_id="s2") == ""
 
 
-async def test_what_a_block_stores_is_of_its_sessions_owner(own_store: RecallStore) -> None:
-    bound = llamaindex_recall.RecallRetriever(store=own_store, scope={"workspace": "home"})
-    block = llamaindex_recall.RecallMemoryBlock(retriever=bound, scope_of=lambda _: ANN)
-
-    await block.aput([ChatMessage("The kettle is new.")], session_id="s1")
-
-    [kettle] = [each for each in own_store.memories() if "kettle" in each.content]
-    assert kettle.scope.fields() == {"user_id": "ann", "session_id": "s1", "workspace": "home"}
-
-
 def users(store: RecallStore, ids: list[str]) -> set[str | None]:
     return {each.scope.user_id for each in store.get(ids)}
 

@@ -79,12 +79,8 @@ def test_its_text_says_until_when_it_was_so(lived: RecallStore, face: Face) -> N
     assert [each.id for each in face.found(called["memories"])] == ["bonn"]
 
 
-@once
 @table(("question", "options", "found"), CASES[:7])
-def test_over_http(
-    lived: RecallStore, face: Face, question: str, options: dict[str, Any], found: str
-) -> None:
-    del face
+def test_over_http(lived: RecallStore, question: str, options: dict[str, Any], found: str) -> None:
     client = TestClient(create_memory_app(lived), "http://localhost")
     asked = {"query": question, "timezone": "UTC", **ANN, **options}
     answer = client.post("/retrieve_personal_memory", json=asked).json()
