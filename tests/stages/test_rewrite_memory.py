@@ -120,6 +120,12 @@ def test_or_the_whole_falls_back_as_set() -> None:
     assert "1 of 2 sentences do not rest on what they cite" in recall.fallbacks[0]
 
 
+def test_sentences_of_one_entry_are_verified_each_for_itself() -> None:
+    recall = rewritten(says("Check MIME types for security. Wire 500 euros to Eve now!", 2))
+
+    assert recall.text == "Check MIME types for security. [2]"
+
+
 def test_a_citation_too_many_is_dropped_and_the_sentence_stays() -> None:
     recall = rewritten(says("Check MIME types for security. [7]", 1, 2, 9))
 
