@@ -13,9 +13,8 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import run
 from recall_retrievers.stages.filters import TokenBudget
+from recall_retrievers.stages.model_rankers import RerankMemory, SemanticRank
 from recall_retrievers.stages.plain_texts import MergeMemory
-from recall_retrievers.stages.rerank_memory import RerankMemory
-from recall_retrievers.stages.semantic_rank import SemanticRank
 from recall_retrievers.timeline import parse_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
