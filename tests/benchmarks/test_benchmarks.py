@@ -1,13 +1,15 @@
-"""The benchmarks count rightly, read what they are given, and write what was promised."""
+"""The benchmarks count rightly, read what they are given, and say what they cannot do."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from importlib import import_module
+from importlib.util import find_spec
 
 import pytest
 from tables import table
 
-from benchmarks import retrieval, time_expressions
+from benchmarks import loading, model_cost, retrieval, time_expressions
 from benchmarks.ago import ago_days
 from benchmarks.baselines import Baselines
 from benchmarks.datasets import DataError, read_expressions, read_retrieval_set
@@ -184,3 +186,94 @@ def test_an_open_end_is_a_time_that_is_named(jsonl):
 def test_ago_may_be_the_day_or_its_calendar_unit(text, readings):
     found = ago_days(text, date(2024, 3, 15))
     assert [(str(first), str(last)) for first, last in found] == readings
+
+
+WRONG = """
+ablation --data nowhere
+gate_weights --data nowhere.jsonl --language en
+latency --rows 5
+latency --rows many
+latency --questions 0
+latency --json nowhere/out.json
+loading --rows 0
+loading --rounds 0
+loading --memories nowhere
+measured.__main__ --results nowhere
+model_cost --memories nowhere
+model_cost --candidates 0
+opening --rows 5
+opening --rounds 0
+opening --json nowhere/out.json
+retrieval --data nowhere
+server --rows 5
+server --json nowhere/out.json
+time_expressions --data nowhere
+weak_models --data benchmarks --shares 2
+weak_models --data benchmarks --shares x
+weak_models --data benchmarks --seeds 0
+""".strip().splitlines()
+
+
+@table("line", WRONG)
+def test_what_it_cannot_do_is_named(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name, *words = line.split()
+
+    with pytest.raises(SystemExit) as stopped:
+        import_module(f"benchmarks.{name}").main(words)
+
+    shown = capsys.readouterr().err
+    assert stopped.value.code == 2
+    assert words[-2] in shown or words[-1] in shown or "nowhere" in shown
+
+
+@pytest.mark.skipif(find_spec("langchain_qdrant") is None, reason="langchain-qdrant is not here")
+def test_all_of_a_user_and_a_week_is_found(measured) -> None:
+    from benchmarks import own_stores
+
+    found = measured(own_stores.main, "--rows", 1000, "--users", 1, "--queries", 1)
+
+    for ways in found.values():
+        assert {name: figures["found"] for name, figures in ways.items()} == {
+            "own_filter": 1,
+            "recall": 1,
+            "recall_hybrid": 1,
+            "recall_no_push_down": pytest.approx(0.5, abs=0.5),
+        }
+
+
+def test_it_says_what_share_the_reading_of_event_times_has(jsonl, measured, capsys):
+    memories = jsonl(
+        "memories.jsonl",
+        {"content": "We met Anna two weeks ago.", "created_at": "2024-03-20T18:30:00"},
+        {"content": "Ben drinks tea.", "created_at": "2024-03-20T18:31:00", "author": "Ben"},
+    )
+
+    result = measured(loading.main, "--memories", memories, "--rows", 5, "--rounds", 1)
+
+    assert (result["rows"], result["with_events"]) == (5, 3)
+    assert result["rate"] > 0
+    assert result["rss_mb"] > 50
+    assert result["embedded_again"] == 0
+    both = result["reading_ms"] + result["loading_ms"]
+    assert result["share"] == pytest.approx(result["reading_ms"] / both, abs=1e-3)
+    told = capsys.readouterr().out
+    assert "5 memories, " in told
+    assert "0 embedded again" in told
+    assert "3 with event times" in told
+
+
+@pytest.mark.usefixtures("embeds_once")
+def test_it_counts_what_both_sides_ask(measured, capsys):
+    costs = measured(model_cost.main, "--latency-ms", 0, "--candidates", 5)
+
+    assert list(costs) == ["no model", "rank", "rewrite", "rank and rewrite"]
+    calls = {step: {who: cost["calls"] for who, cost in by.items()} for step, by in costs.items()}
+    assert calls["no model"] == {"ours": 0, "stock LangChain": 0}
+    assert calls["rank"]["stock LangChain"] == calls["rank"]["LLMRerank"] == 1
+    assert calls["rank"]["RankGPTRerank"] == 1
+    assert calls["rewrite"] == {"ours": 1, "CitationQueryEngine": 1}
+    assert calls["rank and rewrite"]["stock LangChain"] == 2
+    assert calls["rank and rewrite"]["ours"] == calls["rank"]["ours"] + 1
+    for by in list(costs.values())[1:]:
+        assert all(cost["tokens_in"] > cost["tokens_out"] > 10 for cost in by.values())
+    assert "rank and rewrite" in capsys.readouterr().out

@@ -1,15 +1,22 @@
-"""The benchmark of a server counts every byte."""
+"""The benchmarks of servers, of opening and of latency measure each system alike."""
 
 from __future__ import annotations
 
 import socket
 import threading
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
+from benchmarks import latency, opening, rivals, serving
 from benchmarks.counting_proxy import CountingProxy
 from benchmarks.grown_page import write_server
+from benchmarks.kept_collection import client_of
+from benchmarks.made_collection import NotBuiltError, made
+from benchmarks.opening_process import SYSTEMS
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 PAGE = Path(__file__).parents[2] / "docs" / "how_it_grows.md"
 
@@ -46,3 +53,77 @@ def test_the_figures_go_into_the_page(tmp_path):
     page.write_text("# Another page", encoding="utf-8")
     with pytest.raises(ValueError, match="has no place for figures"):
         write_server(page, {"recall": steps, "langchain_chroma": steps})
+
+
+@pytest.mark.slow
+def test_clients_are_served_at_once(measured, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "_ALONE", 9)
+
+    served = measured(serving.main, "--clients", 4, "--seconds", 1.5, "--rows", 40)
+
+    assert served["errors"] == 0
+    assert served["requests"] >= 1
+    assert served["latency_ms"]["ask"]["p50"] > 0
+    assert "4 clients" in capsys.readouterr().out
+
+
+def test_a_build_that_was_ended_goes_on(tmp_path):
+    with pytest.raises(NotBuiltError, match="1 of 40 rows"):
+        made(tmp_path, 40, minutes=0)
+    kept = made(tmp_path, 40, minutes=1)
+
+    # The default model's name, so that `recall ask` opens it, and the questions' own vectors.
+    with RecallStore(kept.path, embedding=kept.embedding) as store:
+        [found] = store.find([Search(kept.questions[0], 40)])
+        assert store.count() == len({each.memory.content for each in found}) == 40
+    with RecallStore(kept.path) as store:
+        assert store.count() == 40
+
+    for system in SYSTEMS.values():
+        figures = system(kept)
+        assert 0 < figures["first_s"] <= figures["hybrid_s"]
+        assert figures["rss_mb"] <= figures["peak_mb"]
+
+
+def test_the_row_index_is_built_once_in_a_run(tmp_path, capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        opening, "_process", lambda system, data: asked.append(system) or SYSTEMS[system](data)
+    )
+    monkeypatch.setattr(opening, "_asked", lambda data, rounds: 1.0)
+
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    words = ["--rows", "30", "--rounds", "2", "--folder", str(tmp_path), "--page", str(page)]
+    opening.main(words)
+
+    assert asked == ["recall", *(name for name in SYSTEMS for _ in range(2))]
+    assert "recall, building" in capsys.readouterr().out
+    written = page.read_text(encoding="utf-8")
+    assert written.count("\n| 30 | ") == len(SYSTEMS) + 1
+    assert "\n| 10,000 | " not in written
+    assert written.count("<!-- figures of") == written.count("<!-- end of figures -->") == 2
+    with client_of(tmp_path / "rows-30") as client:
+        assert client.get_collection("memories", embedding_function=None).count() == 30
+
+
+@pytest.mark.usefixtures("embeds_once")
+def test_latency_compares_the_systems(measured, tmp_path):
+    picture = tmp_path / "picture.svg"
+    asked = ("--rows", "200,1100", "--questions", 2, "--picture", picture)
+    cases = measured(latency.main, *asked)["by_rows"]["1100"]
+    assert cases.keys() == {"all", "one_user", "a_time"}
+    for case, systems in cases.items():
+        installed = {*rivals.NEEDED} - {*rivals.missing()}
+        others = installed if case == "all" else installed - rivals.WITHOUT_CONDITIONS
+        by_meaning = {"recall_meaning", "langchain_chroma", "langchain_chroma_on_ours"}
+        assert systems.keys() == {"recall", *by_meaning, *others}
+        assert all(each["cpu_ms"] > 0 < each["wall_ms"] for each in systems.values())
+        assert systems["langchain_chroma"]["cpu_ratio"] == 1
+        found = {name for name, each in systems.items() if each["found"] is not None}
+        assert found == by_meaning
+        assert all(systems[name]["found"] > 0.8 for name in by_meaning)
+    drawn = ET.fromstring(picture.read_text(encoding="utf-8"))
+    lines = [each for each in drawn.iter() if each.tag.endswith("polyline")]
+    assert len(lines) == 6
+    assert all(len(line.attrib["points"].split()) == 2 for line in lines)

@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 from cli.kit import FIXED, LINES, Run, beside, written
 from tables import table
 
-from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.minilm import MiniLM
 
 FOREIGN_WORDS = re.compile(r"pydantic|\[type=|validation error|Input should|MemoryRetriever")
@@ -169,17 +167,6 @@ def test_a_collection_of_somebody_else_is_asked_and_left_as_it_is(tmp_path: Path
     assert {each.name for each in there} == {"notes", "others"}
 
 
-def test_a_server_is_asked(server_port: int, collection_name: str, run: Run) -> None:
-    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
-    with RecallStore(client, collection_name) as store:
-        store.add([line["content"] for line in LINES])
-    where = ["--chroma", f"http://127.0.0.1:{server_port}", "--collection", collection_name]
-
-    code, out, _ = run("stats", *where, "--json")
-
-    assert (code, json.loads(out)["memories"]) == (0, 3)
-
-
 def test_standard_input_is_asked_and_not_kept(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,21 +182,6 @@ def test_standard_input_is_asked_and_not_kept(
     assert not list(tmp_path.iterdir())
     code, _, err = run("load", "--memories", "-")
     assert (code, "name a file, or ask with --memories -" in err) == (2, True)
-
-
-def test_a_collection_held_by_another_process(loaded: Path) -> None:
-    asked = ["ask", "--memories", str(loaded), "--timezone", "UTC", "the dentist"]
-    with RecallStore(beside(loaded)) as store:
-        store.count()
-        done = subprocess.run(
-            [sys.executable, "-m", "langchain_recall", *asked],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    assert done.returncode == 2
-    assert "chroma run" in done.stderr
 
 
 # -- explain --------------------------------------------------------------------------------------

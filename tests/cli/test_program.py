@@ -1,25 +1,19 @@
-"""The program around its commands: help, version, logs, and what is not understood."""
+"""The program around its commands: help, version, logs, locales, and what is not understood."""
 
+import json
 import logging
+import os
+import shutil
 import subprocess
 import sys
-import tomllib
-from importlib.metadata import EntryPoint, version
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from cli.kit import Run
-from conftest import ROOT
 from tables import table
 
-from recall_retrievers.cli import recall
 from recall_retrievers.cli.program import _COMMANDS
-
-
-def test_the_command_is_installed() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    script = EntryPoint("recall", project["scripts"]["recall"], "console_scripts")
-
-    assert script.load() is recall
 
 
 def test_help_names_every_command_with_an_example(run: Run) -> None:
@@ -119,3 +113,65 @@ def test_verbose_logs_our_own_doings_only(run: Run) -> None:
 
     run("gate", "Book it again.")
     assert logging.getLogger("recall_retrievers").level == logging.WARNING
+
+
+TEXT = "我看了牙医 — the dentist in İstanbul, café at ıı"
+# As people read it, and as JSON: one process for both, for its start is most of the work.
+PROGRAM = """
+import locale, sys
+locale.setlocale(locale.LC_ALL, "")  # as a program with a window does
+from recall_retrievers.cli import recall
+if code := recall():
+    sys.exit(code)
+print("-- as JSON", flush=True)
+sys.argv.append("--json")
+sys.exit(recall())
+"""
+
+
+def _environment(name: str, folder: Path) -> dict[str, str]:
+    """A process's variables in a locale, which is compiled where the machine has its source."""
+    language, _, charset = name.partition(".")
+    if charset:
+        if not shutil.which("localedef"):
+            pytest.skip("no localedef here")
+        command = ["localedef", "-i", language, "-f", charset, str(folder / name)]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip(f"the source of {name} is not here")
+    left = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHONIO"))}
+    plain = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    return {**left, **plain, "LC_ALL": name, "LOCPATH": str(folder)}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="names and compiles locales as Linux does")
+@pytest.mark.parametrize(
+    ("locale", "place"),
+    [
+        ("C", "my notes"),
+        ("de_DE.ISO-8859-1", "my notes"),
+        ("tr_TR.UTF-8", "anılar ß İ 记忆"),
+    ],
+)
+def test_the_same_answer_in_every_locale(locale: str, place: str, tmp_path: Path) -> None:
+    environment = _environment(locale, tmp_path)
+    folder = tmp_path / place
+    folder.mkdir()
+    row = {"content": TEXT, "created_at": "2024-03-05T10:00:00Z"}
+    written = json.dumps(row, ensure_ascii=False)
+    (folder / "notes.jsonl").write_text(written, encoding="utf-8")
+
+    command = ["ask", "--memories", "notes.jsonl", "--timestamp", "2024-03-08", "the dentist"]
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *command, "--timezone", "UTC"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+    encoding = "utf-8" if locale.endswith("UTF-8") else "latin-1"
+    shown, as_json = done.stdout.decode(encoding).split("-- as JSON")
+    assert "2024-03-05 Tuesday" in shown
+    assert json.dumps(json.loads(as_json)).count(json.dumps(TEXT)) == 1

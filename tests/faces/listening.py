@@ -5,15 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from faces.adapters import FACES, Face
+from faces.adapters import Face
 from langchain_core.callbacks import BaseCallbackHandler
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
-
-NOW = "2024-03-08T12:00:00Z"
-LLAMAINDEX = [each for each in FACES if not each.is_langchain]
-STAGES = ["ExtractTime", "Retrieve", "SemanticRank", "StaleReflections", "FuseRerank"]
 
 
 @dataclass

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from faces.adapters import Face, once
-from tables import table
 
 from recall_retrievers.core.errors import ScopeError
 from recall_retrievers.store import RecallStore
@@ -81,19 +80,11 @@ def test_a_user_is_all_that_is_seen(shelf: RecallStore, face: Face) -> None:
 
 
 @once
-def test_another_agent_sees_nothing(shelf: RecallStore, face: Face) -> None:
+def test_another_agent_and_nothing_said_find_nothing(shelf: RecallStore, face: Face) -> None:
     other = face.AgentMemory(store=shelf, agent_id="cook")
-
     assert _search(face, other, "Python")["total_matches"] == 0
-
-
-@once
-@table("nothing", ["", None, [], "what is it?"])
-def test_nothing_said_finds_nothing(shelf: RecallStore, face: Face, nothing: object) -> None:
-    memory = face.AgentMemory(store=shelf)
-
-    for _ in range(2):  # safe to call repeatedly
-        assert _search(face, memory, nothing) == NOTHING
+    for nothing in ("", None, [], "what is it?"):
+        assert _search(face, face.AgentMemory(store=shelf), nothing) == NOTHING
 
 
 @once

@@ -1,6 +1,5 @@
-"""Models that fail half-way, answer too late or are busy, and what a question loses by them."""
+"""Models that fail half-way, answer too late or are busy: what is lost by it, and what it cost."""
 
-import asyncio
 import json
 import threading
 from collections.abc import Callable
@@ -8,13 +7,17 @@ from typing import Any
 
 import pytest
 from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM, document, node, once
+from faces.form_models import FormChat
 from faces.slow_models import GIVEN, all_judged, slow_model
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
+from tables import table
+from tenacity import wait_none
 
+from recall_retrievers.llm.model_output import Spent
 from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
@@ -87,37 +90,6 @@ def test_windows_are_asked_at_the_same_time(face: Face) -> None:
     found = face.refine(face.SemanticRank(llm=face.model(reply), window=2), GIVEN, "the dentist")
 
     assert "recall_degraded" not in found[0].metadata
-
-
-def test_sync_async_and_batch_agree(store: RecallStore, face: Face) -> None:
-    questions = ["the dentist last Tuesday", "green tea", "the wedding"]
-
-    def retriever() -> Any:
-        return face.personal_memory_retriever(
-            store, face.model(all_judged), rewrite=True, timestamp=NOW, timezone="UTC"
-        )
-
-    one_by_one = [face.ask(retriever(), question) for question in questions]
-    sync = [Face(face.package, False).ask(retriever(), question) for question in questions]
-
-    assert _comparable(one_by_one) == _comparable(sync)
-    if face.is_langchain:
-        batch = retriever().batch(questions)
-        abatch = asyncio.run(retriever().abatch(questions))
-        texts = [[each.content for each in found] for found in sync]
-        assert [[document.page_content for document in found] for found in batch] == texts
-        assert [[document.page_content for document in found] for found in abatch] == texts
-
-
-def _comparable(answers: list[list[Found]]) -> list[list[Any]]:
-    """Without the ids that LlamaIndex makes up for texts, and the milliseconds it took."""
-    return [
-        [
-            (e.content, e.score, {k: v for k, v in e.metadata.items() if k != "recall_usage"})
-            for e in found
-        ]
-        for found in answers
-    ]
 
 
 class ToolCallingChat(ScriptedChat):
@@ -196,26 +168,6 @@ def test_a_model_that_hangs_costs_the_timeout_and_no_memory(face: Face, stage: s
     )
 
 
-def test_cancelling_a_question_leaves_no_task(store: RecallStore, face: Face) -> None:
-    model = slow_model(face)
-    retriever = face.personal_memory_retriever(store, model, timestamp=NOW)
-    retriever.stages[1].window = 2
-
-    async def cancel() -> set[Any]:
-        call = retriever.ainvoke if face.is_langchain else retriever.aretrieve
-        task = asyncio.create_task(call("the dentist"))
-        async with asyncio.timeout(20):
-            while len(model.under_way) < 3:
-                await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        await asyncio.sleep(0)
-        return asyncio.all_tasks() - {asyncio.current_task()}
-
-    assert asyncio.run(cancel()) == set()
-
-
 @once
 def test_a_deadline_ends_the_waiting_and_what_is_ranked_by_then_is_returned(
     store: RecallStore, face: Face
@@ -279,16 +231,6 @@ def busy(times: int) -> Any:
     return reply
 
 
-def test_a_busy_model_is_asked_again_and_the_usage_says_how_often(face: Face) -> None:
-    stage = face.SemanticRank(llm=face.model(busy(2)))
-
-    found = face.refine(stage, TWO, "which?")
-
-    assert [each.id for each in found] == ["b", "a"]
-    assert "recall_degraded" not in found[0].metadata
-    assert found[0].metadata["recall_usage"].startswith("SemanticRank: 1 call (3 attempts), ")
-
-
 def test_a_model_that_tries_again_by_itself_is_asked_once(face: Face) -> None:
     class Patient(type(face.model())):  # type: ignore[misc]  # of either framework
         """A client with retries of its own, as those of OpenAI have."""
@@ -311,3 +253,151 @@ def test_langchains_own_retries_are_not_doubled() -> None:
 
     assert len(inner.prompts) == 2
     assert "RateLimitError" in found[0].metadata["recall_degraded"]
+
+
+SENT, RECEIVED = 100, 7
+
+
+class CountingChat(ScriptedChat):
+    """A LangChain model that says what it cost."""
+
+    def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
+        [generation] = super()._generate(messages, *args, **kwargs).generations
+        message = AIMessage(
+            str(generation.message.content),
+            usage_metadata={
+                "input_tokens": SENT,
+                "output_tokens": RECEIVED,
+                "total_tokens": SENT + RECEIVED,
+            },
+        )
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+class CountingLLM(ScriptedLLM):
+    """The same for LlamaIndex."""
+
+    def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        response = super().chat(messages, **kwargs)
+        response.raw = {"usage": {"prompt_tokens": SENT, "completion_tokens": RECEIVED}}
+        return response
+
+
+def counting(face: Face, *replies: object) -> Any:
+    return (CountingChat if face.is_langchain else CountingLLM)(replies=list(replies))
+
+
+def cost(face: Face, model: Any, **settings: Any) -> str:
+    [first, *_] = face.refine(face.SemanticRank(llm=model, **settings), GIVEN, "the dentist")
+    return first.metadata["recall_usage"].rpartition(", ")[0]
+
+
+def test_the_counts_of_the_model_are_taken(face: Face) -> None:
+    usage = cost(face, counting(face, all_judged), window=2)
+
+    assert usage == f"SemanticRank: 3 calls, {3 * SENT} tokens in, {3 * RECEIVED} out"
+
+
+@once
+def test_every_attempt_counts_but_those_that_were_turned_away(
+    face: Face, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recall_retrievers.llm.client._BACK_OFF", wait_none())
+    turned_away = ConnectionResetError("by peer")
+    once = cost(face, counting(face, all_judged))
+    again = cost(face, counting(face, turned_away, all_judged), attempts=2)
+
+    assert again == once.replace("1 call,", "1 call (2 attempts),")
+
+
+def test_a_form_that_fails_and_the_plain_question_after_it_both_count() -> None:
+    class Counting(FormChat):
+        def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
+            result = super()._generate(messages, *args, **kwargs)
+            result.llm_output = {"token_usage": {"prompt_tokens": 50, "completion_tokens": 5}}
+            return result
+
+    face = Face("langchain_recall", is_async=False)
+    model = Counting(replies=[all_judged], filled={"another": []})
+
+    assert cost(face, model) == "SemanticRank: 1 call (2 attempts), 100 tokens in, 10 out"
+
+
+COUNTS = {
+    "OpenAI": {"usage": {"prompt_tokens": 3, "completion_tokens": 2}},
+    "Anthropic": {"usage": {"input_tokens": 3, "output_tokens": 2}},
+    "Google": {"usage_metadata": {"prompt_token_count": 3, "candidates_token_count": 2}},
+    "Ollama": {"prompt_eval_count": 3, "eval_count": 2},
+    "an object": type("Raw", (), {"usage": type("U", (), {"input_tokens": 3, "output_tokens": 2})}),
+}
+
+
+@table("raw", COUNTS.values(), ids=COUNTS)
+def test_whoever_serves_the_model(raw: object) -> None:
+    spent = Spent()
+    for source in (raw, None, {"usage": {"prompt_tokens": None}}, "words"):
+        spent.add(source)
+
+    assert spent.tokens == (3, 2)
+
+
+def text_blocks(face: Face, blocks: list[tuple[str, list[str]]]) -> Any:
+    """A model that replies in several blocks, each with the passages that its API says it cites."""
+    if face.is_langchain:
+        content = [
+            {"type": "text", "text": text, "citations": [{"cited_text": each} for each in passages]}
+            for text, passages in blocks
+        ]
+        return ScriptedChat(replies=[AIMessage(content)])
+
+    from llama_index.core.base.llms.types import CitationBlock, TextBlock
+
+    parts: list[Any] = []
+    for text, passages in blocks:
+        parts.append(TextBlock(text=text))
+        parts += [
+            CitationBlock(cited_content=each, source="0", title="", additional_location_info={})
+            for each in passages
+        ]
+
+    class Blocks(ScriptedLLM):
+        def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+            return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=parts))
+
+    return Blocks(replies=[])
+
+
+def test_json_in_several_blocks_is_one_text(face: Face) -> None:
+    reply = json.dumps({"sentences": [{"text": "The dentist said 0.", "memories": [1]}]})
+    cut = reply.index("dentist") + 3  # in a string, where a line end would count
+    model = text_blocks(face, [(reply[:cut], []), (reply[cut:], [])])
+
+    [told] = face.refine(face.RewriteMemory(llm=model), GIVEN, "the dentist")
+
+    assert told.content == "The dentist said 0. [1]"
+    assert "recall_degraded" not in told.metadata
+
+
+def test_the_citations_of_an_api_are_citations(face: Face) -> None:
+    model = text_blocks(face, [("The dentist said 3. ", ["dentist said 3"]), ("Or not.", [])])
+
+    [told] = face.refine(face.RewriteMemory(llm=model), GIVEN, "the dentist")
+
+    assert told.content == "The dentist said 3. [4]"
+    assert [each.numbers for each in face.cited(told)] == [(4,)]
+    assert "RewriteMemory: it is prose with marks" in told.metadata["recall_degraded"]
+
+
+@once
+@table(("stage", "name"), [("RewriteMemory", "sentences"), ("Reflect", "points")])
+def test_a_model_that_finds_no_answer_says_so_and_nothing_has_failed(
+    face: Face, stage: str, name: str
+) -> None:
+    made = getattr(face, stage)(llm=face.model(json.dumps({name: []})))
+
+    [told] = face.refine(made, GIVEN, "Where is my bike?")
+
+    assert told.content == "The memories do not answer this question."
+    assert "recall_degraded" not in told.metadata
+    assert face.cited(told) == []
+    assert len(face.kept(told)) == len(GIVEN)

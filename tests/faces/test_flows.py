@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from faces.adapters import Face, Found, once
-from tables import table
 
 from recall_retrievers.core.errors import MissingCollectionError
 from recall_retrievers.store import RecallStore
@@ -160,30 +159,6 @@ def test_a_stale_reflection_weighs_half(own_store: RecallStore, face: Face, chan
     assert stale.score == pytest.approx(0.5 * fresh.score)
 
 
-@once
-def test_the_personal_flow_may_end_in_a_text(store: RecallStore, face: Face) -> None:
-    def reply(prompt: str) -> str:
-        if "You judge" in prompt:
-            numbers = range(1, prompt.count("<memory ") + 1)
-            return json.dumps({"scores": [[number, float(number == 1)] for number in numbers]})
-        return '{"sentences": "The dentist put a filling in my tooth. [1]"}'
-
-    settings = {
-        "timestamp": NOW,
-        "scope": {"user_id": "ann"},
-        "k": 2,
-        "replace": [face.SemanticRank(semantic_share=1)],
-    }
-    retriever = face.personal_memory_retriever(store, face.model(reply), rewrite=True, **settings)
-
-    [told] = face.ask(retriever, "the filling in my tooth")
-
-    assert told.content == "The dentist put a filling in my tooth. [1]"
-    assert told.metadata["recall_ids"].startswith("filling")
-    explained = face.explain_text(face.kept(told))
-    assert explained.count("by the model") == len(face.kept(told))
-
-
 TASKS = [
     {
         "id": "catch",
@@ -262,17 +237,6 @@ def test_a_chain_may_hand_over_messages() -> None:
 
 
 @once
-def test_the_simple_flow_ends_in_a_merge(tasks: RecallStore, face: Face) -> None:
-    [told] = face.ask(face.simple_task_memory_retriever(tasks, k=1), "a file upload fails")
-
-    assert told.content == (
-        "Previous memories:\n"
-        "- When a file upload fails: Catch PermissionError and tell the user.\n\n"
-        "Consider the helpful parts of these memories when you answer the question."
-    )
-
-
-@once
 def test_memories_of_another_type_are_looked_for_where_a_filter_says_so(
     tasks: RecallStore, face: Face
 ) -> None:
@@ -281,15 +245,6 @@ def test_memories_of_another_type_are_looked_for_where_a_filter_says_so(
     [told] = face.ask(retriever, "a file upload fails")
 
     assert told.metadata["recall_ids"] == "chat"
-
-
-@once
-@table("asked", ["", None])
-def test_no_question_and_no_messages_is_an_error(
-    tasks: RecallStore, face: Face, asked: str | None
-) -> None:
-    with pytest.raises((ValueError, TypeError)):
-        face.ask(face.task_memory_retriever(tasks), asked)
 
 
 @once

@@ -1,26 +1,35 @@
 """Where users put a retriever or a stage in LangChain, and what both faces have in common."""
 
 import asyncio
+import copy
 import pickle
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from faces.adapters import ScriptedChat
-from faces.conftest import NOW
+from faces.adapters import Face, ScriptedChat, ScriptedLLM, langchain, llamaindex
+from faces.conftest import MEMORIES, NOW
+from langchain_classic.retrievers import (
+    ContextualCompressionRetriever,
+    EnsembleRetriever,
+    MultiQueryRetriever,
+)
 from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps, loads
-from langchain_core.output_parsers import StrOutputParser
-from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import (
     ConfigurableField,
     RunnableLambda,
     RunnablePassthrough,
 )
-from langchain_core.tools import create_retriever_tool
+from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_tests.integration_tests import RetrieversIntegrationTests
-from llama_index.core.schema import MetadataMode
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from llama_index.core import MockEmbedding, VectorStoreIndex
+from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.schema import MetadataMode, TextNode
+from pydantic import TypeAdapter
 
 import langchain_recall
 import llamaindex_recall
@@ -96,22 +105,6 @@ def test_configurable_fields_of_the_retriever(retriever: RecallRetriever, ask: A
 def test_with_config_and_bind_of_the_retriever(retriever: RecallRetriever, ask: Any) -> None:
     assert ask(retriever.with_config(BOB), "dentist") == ["bob"]
     assert ask(retriever.bind(k=1, scope={"user_id": "bob"}), "dentist") == ["bob"]
-
-
-def test_batch_of_the_retriever_keeps_each_users_memories_apart(
-    retriever: RecallRetriever,
-) -> None:
-    questions = ["dentist"] * 20
-    users = ["ann", "bob"] * 10
-    configs: Any = [_settings(user_id=user) for user in users]
-
-    batched = retriever.batch(questions, configs)
-    abatched = asyncio.run(retriever.abatch(questions, configs))
-
-    assert batched == abatched
-    assert [{each.metadata["user_id"] for each in found} for found in batched] == [
-        {user} for user in users
-    ]
 
 
 @pytest.mark.parametrize(
@@ -190,95 +183,32 @@ def test_a_stage_takes_its_model_along_when_it_is_pickled(given: dict[str, Any])
 
 
 @pytest.fixture
-def langchain(store: RecallStore) -> Any:
-    return langchain_recall.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2)
-
-
-@pytest.fixture
-def llamaindex(store: RecallStore) -> Any:
+def of_nodes(store: RecallStore) -> Any:
     return llamaindex_recall.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2)
 
 
-def test_a_chain(langchain: Any) -> None:
-    model = ScriptedChat(replies=["On Elm Street."])
-    chain = (
-        {
-            "memories": langchain | langchain_recall.PrintMemory().format,
-            "question": RunnablePassthrough(),
-        }
-        | ChatPromptTemplate.from_template("{memories}\n\n{question}")
-        | model
-        | StrOutputParser()
-    )
-
-    assert chain.invoke("Where is the dentist?") == "On Elm Street."
-    assert "Memory 1:\n  Content: Ann is afraid of the dentist." in model.prompts[0]
+def test_a_dump_of_the_retriever_holds_no_memories(retriever: Any) -> None:
+    assert "dentist" not in dumps(retriever)
+    assert "dentist" not in repr(retriever)
 
 
-def test_an_agents_tool(langchain: Any) -> None:
-    tool = create_retriever_tool(
-        langchain, "memories", "What was said.", response_format="content_and_artifact"
-    )
-
-    message = tool.invoke(
-        {"name": "memories", "args": {"query": "dentist"}, "id": "1", "type": "tool_call"}
-    )
-
-    assert "Ann is afraid of the dentist." in message.content
-    assert [d.id for d in message.artifact] == ["fear", "moved"]
-
-
-def test_a_dump_of_the_retriever_holds_no_memories(langchain: Any) -> None:
-    assert "dentist" not in dumps(langchain)
-    assert "dentist" not in repr(langchain)
-
-
-def test_a_prompt_sees_the_memory_and_not_the_trace(llamaindex: Any) -> None:
-    [node, *_] = llamaindex.retrieve("the dentist last Tuesday")
+def test_a_prompt_sees_the_memory_and_not_the_trace(of_nodes: Any) -> None:
+    [node, *_] = of_nodes.retrieve("the dentist last Tuesday")
 
     for mode in (MetadataMode.LLM, MetadataMode.EMBED):
         assert "recall_" not in node.node.get_content(mode)
     assert "created_at: 2023-11-20T18:30:00+00:00" in node.node.get_content(MetadataMode.LLM)
 
 
-def test_postprocessors_take_nodes_without_a_question(llamaindex: Any) -> None:
-    nodes = llamaindex.retrieve("the dentist")
+def test_postprocessors_take_nodes_without_a_question(of_nodes: Any) -> None:
+    nodes = of_nodes.retrieve("the dentist")
 
     for stage in (llamaindex_recall.ExtractTime(), llamaindex_recall.FuseRerank()):
         assert [n.node_id for n in stage.postprocess_nodes(nodes)] == [n.node_id for n in nodes]
 
 
-@pytest.mark.parametrize("face", [langchain_recall, llamaindex_recall])
-def test_what_one_face_stores_the_other_finds(words: Any, face: Any) -> None:
-    from langchain_core.documents import Document
-    from llama_index.core.schema import TextNode
-
-    metadata = {
-        "created_at": "2024-03-05T10:00:00Z",
-        "memory_type": "insight",
-        "user_id": "ann",
-        "tags": ["a", "b"],
-    }
-    with RecallStore(embedding=words) as store:
-        langchain = langchain_recall.RecallRetriever(store=store)
-        llamaindex = llamaindex_recall.RecallRetriever(store=store)
-        if face is langchain_recall:
-            [memory_id] = langchain.add_documents([Document("A filling.", metadata=metadata)])
-        else:
-            [memory_id] = llamaindex.add_nodes([TextNode(text="A filling.", metadata=metadata)])
-
-        [document] = langchain.invoke("a filling", timestamp=NOW, timezone="UTC")
-        [node] = llamaindex.retrieve("a filling", timestamp=NOW, timezone="UTC")
-
-    assert document.id == node.node_id == memory_id
-    assert document.page_content == node.text == "A filling."
-    assert {k: v for k, v in document.metadata.items() if k != "relevance_score"} == node.metadata
-    assert node.metadata["created_at"] == "2024-03-05T10:00:00+00:00"
-    assert node.metadata["tags"] == ["a", "b"]
-
-
 def test_async_does_not_block_the_event_loop(
-    langchain: Any, llamaindex: Any, monkeypatch: pytest.MonkeyPatch
+    retriever: Any, of_nodes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search waits for the loop: where it blocked it, it would wait in vain."""
     answers = Searcher.answers
@@ -296,7 +226,104 @@ def test_async_does_not_block_the_event_loop(
         asyncio.get_running_loop().call_later(0.01, ticked.set)
         await answer
 
-    asyncio.run(with_a_loop(langchain.ainvoke("the dentist")))
-    asyncio.run(with_a_loop(llamaindex.aretrieve("the dentist")))
+    asyncio.run(with_a_loop(retriever.ainvoke("the dentist")))
+    asyncio.run(with_a_loop(of_nodes.aretrieve("the dentist")))
 
     assert waited == [True, True]
+
+
+QUESTION = "Where is the dentist?"
+OTHERS = "the dentist last Tuesday\nthe dentist of Bob\nWho put a filling in?"
+
+
+@pytest.fixture(params=["RecallStore", "AnyStore", "compressed"])
+def of_several(request: pytest.FixtureRequest, store: RecallStore, words: Any) -> Any:
+    """Ours over our store, ours over LangChain's, and our stages behind LangChain's of_several."""
+    ours: dict[str, Any] = {"timestamp": NOW, "timezone": "UTC"}
+    if request.param == "RecallStore":
+        return langchain_recall.RecallRetriever(store=store, k=3, **ours)
+    stock = InMemoryVectorStore(words)
+    stock.add_texts([each["content"] for each in MEMORIES], ids=[each["id"] for each in MEMORIES])
+    if request.param == "AnyStore":
+        return langchain_recall.RecallRetriever(store=stock, k=3, **ours)
+    return ContextualCompressionRetriever(
+        base_retriever=stock.as_retriever(),
+        base_compressor=langchain_recall.RecallCompressor(**ours),
+    )
+
+
+@langchain
+def test_several_questions_find_each_memory_once(of_several: Any, face: Face) -> None:
+    model = FakeListChatModel(responses=[OTHERS])
+
+    found = face.call(MultiQueryRetriever.from_llm(of_several, model), "invoke", QUESTION)
+
+    ids = [document.id for document in found]
+    assert len(ids) >= 2
+    assert sorted(ids) == sorted(set(ids))
+
+
+@langchain
+def test_an_ensemble_finds_each_memory_once(store: RecallStore, face: Face) -> None:
+    by_words = langchain_recall.RecallRetriever(store=store, k=3, method="keyword")
+    both = EnsembleRetriever(retrievers=[langchain_recall.RecallRetriever(store=store), by_words])
+
+    ids = [document.id for document in face.call(both, "invoke", QUESTION)]
+
+    assert sorted(ids) == sorted(set(ids))
+
+
+def test_what_differs_is_not_the_same(store: RecallStore) -> None:
+    [found, other, *_] = langchain_recall.RecallRetriever(store=store).invoke(QUESTION)
+    [again, *_] = langchain_recall.RecallRetriever(store=store, method="keyword").invoke(QUESTION)
+
+    assert found.id == again.id
+    assert found == again
+    assert dict(found.metadata) != dict(again.metadata)
+    assert found != other
+    assert found != found.model_copy(update={"page_content": "Another text."})
+    later = {**found.metadata, "created_at": "2030-01-01T00:00:00+00:00"}
+    assert found != found.model_copy(update={"metadata": type(found.metadata)(later)})
+
+
+def test_it_is_a_document_like_any_other(store: RecallStore) -> None:
+    [found, *_] = langchain_recall.RecallRetriever(store=store).invoke(QUESTION)
+    same = Document(id=found.id, page_content=found.page_content, metadata=dict(found.metadata))
+
+    assert type(found) is Document
+    assert found == same == found
+    assert repr(found) == repr(same)
+    assert same != Document(id=found.id, page_content=found.page_content)
+    assert found != Document(id=found.id, page_content=found.page_content)
+    assert TypeAdapter(list[Document]).validate_python([found]) == [found]
+    assert found.model_dump() == same.model_dump()
+    assert loads(dumps(found), allowed_objects=[Document]) == same
+    for revived in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert revived == found
+    serializer = JsonPlusSerializer()
+    assert serializer.loads_typed(serializer.dumps_typed(found)) == same
+
+
+@llamaindex
+@pytest.mark.parametrize("kind", ["RecallStore", "AnyStore"])
+def test_a_node_that_several_questions_find_has_the_score_of_all(
+    store: RecallStore, face: Face, kind: str
+) -> None:
+    nodes = [TextNode(id_=each["id"], text=each["content"]) for each in MEMORIES]
+    index = VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=8))
+    ours = llamaindex_recall.RecallRetriever(
+        store=store if kind == "RecallStore" else index, k=3, timestamp=NOW, timezone="UTC"
+    )
+    model = ScriptedLLM(replies=[OTHERS])
+    fused = QueryFusionRetriever(
+        [ours], llm=model, mode="reciprocal_rerank", num_queries=4, similarity_top_k=9
+    )
+
+    found = face.call(fused, "retrieve", QUESTION)
+
+    ids = [node.node_id for node in found]
+    assert sorted(ids) == sorted(set(ids))
+    answers = [ours.retrieve(question) for question in (QUESTION, *OTHERS.splitlines())]
+    all_scores = sum(1 / (60 + rank) for answer in answers for rank in range(len(answer)))
+    assert len(found) < sum(map(len, answers))
+    assert sum(node.score or 0.0 for node in found) == pytest.approx(all_scores)

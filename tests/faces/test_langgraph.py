@@ -12,7 +12,6 @@ import pytest
 from faces.adapters import FACES, Face, langchain
 from faces.conftest import NOW
 from langchain.agents import create_agent
-from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
@@ -84,47 +83,6 @@ def test_a_conversation_goes_on_from_its_checkpoint(
         assert type(kept["recalled"][0].metadata["relevance_score"]) is float
         assert store.count() == 4
         assert [f"{each.created_at:%A}" for each in stored] == ["Monday"] * 2 + ["Tuesday"] * 2
-
-
-class ToolCaller(GenericFakeChatModel):
-    def bind_tools(self, tools: Any, **kwargs: Any) -> "ToolCaller":
-        return self
-
-
-@langchain
-def test_an_agent_answers_a_dated_question_and_its_checkpoint_keeps_the_evidence(
-    store: RecallStore, saver: InMemorySaver, face: Face
-) -> None:
-    """The model calls the tool, is told, and answers; a later turn begins where this one ended."""
-    asked = {"query": "What did the dentist do?", "when": "last Tuesday"}
-    call = {"name": "recall", "args": asked, "id": "1"}
-    replies = [AIMessage("", tool_calls=[call]), AIMessage("A filling."), AIMessage("Yes.")]
-    tool = create_recall_tool(RecallRetriever(store=store))
-    agent = create_agent(ToolCaller(messages=iter(replies)), [tool], checkpointer=saver)
-    config: Any = {
-        "configurable": {"thread_id": "1", "user_id": "ann", "timestamp": NOW, "timezone": "UTC"}
-    }
-
-    def ask(text: str) -> Any:
-        given: Any = {"messages": [("user", text)]}
-        return face.call(agent, "invoke", given, config)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        first = ask("What did the dentist do last Tuesday?")
-        later = ask("Are you sure?")
-
-    told = later["messages"][2]
-    assert first["messages"][-1].text == "A filling."
-    assert "The dentist put a filling in my tooth." in told.content
-    evidence = [Document(**each) for each in told.artifact]  # LangGraph keeps them as mappings
-    assert evidence == first["messages"][2].artifact
-    assert {each.metadata["user_id"] for each in evidence} == {"ann"}
-    values = [value for each in evidence for value in each.metadata.values()]
-    assert {type(value) for value in values} <= {str, int, float}
-    assert [message.type for message in later["messages"]] == [
-        "human", "ai", "tool", "ai", "human", "ai",
-    ]  # fmt: skip
 
 
 CONFIG = {"timestamp": NOW, "timezone": "UTC"}
@@ -252,15 +210,6 @@ def test_a_follow_up_is_searched_with_what_was_said(words: Any, face: Face) -> N
         run(agent, "And how much was that?", face, thread_id="1")
 
     assert "140 pounds" in model.shown[1][0].text
-
-
-def test_where_nothing_is_found_the_model_is_told_nothing(store: RecallStore) -> None:
-    model = said("Hello.")
-    recall = RecallMiddleware(RecallRetriever(store=store, scope={"user_id": "nobody"}))
-
-    run(create_agent(model, middleware=[recall]), "Hello!")
-
-    assert [type(m).__name__ for m in model.shown[0]] == ["HumanMessage"]
 
 
 def test_a_gate_spares_small_talk_the_search(store: RecallStore) -> None:

@@ -90,6 +90,8 @@ def test_without_a_time_and_a_filter_an_empty_question_is_an_error(
         face.ask(retriever(face, visits), " ")
     with pytest.raises(QueryError):  # its own filter names no memories that somebody asked for
         face.ask(face.task_memory_retriever(visits), "")
+    with pytest.raises(QueryError, match="query must be a string; got NoneType"):
+        face.ask(retriever(face, visits), None)
 
 
 @once

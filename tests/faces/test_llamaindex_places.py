@@ -3,6 +3,7 @@
 Everywhere a question costs one reading of its time and one embedding.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,11 @@ import pytest
 from conftest import WordsEmbedding
 from faces.adapters import Face, ScriptedLLM, llamaindex
 from faces.conftest import MEMORIES, NOW
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.llms.mock import MockFunctionCallingLLM
+from llama_index.core.memory import Memory
 from llama_index.core.query_engine import (
     RetrieverQueryEngine,
 )
@@ -19,6 +24,7 @@ from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 import llamaindex_recall as recall
+from llamaindex_recall import RecallMemoryBlock, RecallRetriever, create_recall_tool
 from recall_retrievers.stages import extract_time
 from recall_retrievers.store import RecallStore
 
@@ -155,3 +161,62 @@ def test_the_moment_of_a_bundle_holds_for_the_postprocessors_too(cost: Cost) -> 
     bundle = recall.RecallQueryBundle(QUESTION, options={"timestamp": NOW, "timezone": "UTC"})
 
     assert engine.query(bundle).source_nodes[0].node_id == "filling"
+
+
+# LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
+pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+
+ASKED_OF_AGENT = "What did the dentist do last Tuesday?"
+CALLED = {"query": "What did the dentist do?", "when": "last Tuesday"}
+
+
+class Scripted:
+    """A model that calls the tool once, if it has one, and says what it read of the dentist."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+        self.llm = MockFunctionCallingLLM(response_generator=self._reply)
+
+    def _reply(self, messages: list[ChatMessage], **given: Any) -> ChatMessage:
+        shown = "\n".join(str(message.content) for message in messages)
+        self.shown.append(shown)
+        tools = given.get("tools") or []
+        results = [str(each.content) for each in messages if each.role == "tool"]
+        if tools and not results:
+            call = ToolCallBlock(tool_name="recall", tool_kwargs=CALLED, tool_call_id="1")
+            return ChatMessage(role="assistant", blocks=[call])
+        read = results[-1] if results else shown
+        said = re.search(r"The dentist put[^.]+\.", read)
+        return ChatMessage(role="assistant", blocks=[TextBlock(text=said[0] if said else "?")])
+
+
+def retriever_of(store: RecallStore, user: str = "ann") -> RecallRetriever:
+    return RecallRetriever(store=store, timestamp=NOW, timezone="UTC", scope={"user_id": user})
+
+
+async def test_tool_and_block_together_and_the_next_session_knows(
+    own_store: RecallStore, words: Any
+) -> None:
+    model = Scripted()
+    before = own_store.count()
+    retriever = retriever_of(own_store)
+    block = RecallMemoryBlock(retriever=retriever)
+    agent = FunctionAgent(tools=[create_recall_tool(retriever)], llm=model.llm)
+    friday = Memory.from_defaults(session_id="friday", memory_blocks=[block])
+    words.queries.clear()
+
+    answer = await agent.run(ASKED_OF_AGENT, memory=friday)
+
+    assert str(answer) == "The dentist put a filling in my tooth."
+    # The block's memories before each turn, and then the tool's besides.
+    assert [shown.count("quoted material") for shown in model.shown] == [1, 2]
+    # The block asks once, however often the agent reads it, and the tool once.
+    assert words.queries == ["What did the dentist do?"] * 2
+
+    await block.aflush(friday)
+    assert own_store.count() == before + 2  # the question and the answer; no call and no result
+    saturday = Memory.from_defaults(session_id="saturday", memory_blocks=[block])
+    seen = await saturday.aget(input="What did I ask about the dentist?")
+    assert ASKED_OF_AGENT in str(seen[0].content)
+    bobs = RecallMemoryBlock(retriever=retriever_of(own_store, "bob"))
+    assert ASKED_OF_AGENT not in await bobs.aget([ChatMessage("What did I ask about the dentist?")])

@@ -175,17 +175,6 @@ def test_a_memory_that_the_store_would_not_find_by_its_time_is_an_error(
     assert len(mixed.find([Search("dentist", 3)])[0]) == 1
 
 
-@once
-def test_faiss_gets_no_filter(face: Face, opened: Open) -> None:
-    retriever = face.RecallRetriever(
-        store=opened("faiss"), scope={"user_id": "bob"}, method="semantic"
-    )
-
-    found = face.ask(retriever, "dentist")
-
-    assert [each.metadata["user_id"] for each in found] == ["bob"]
-
-
 @pytest.mark.parametrize("face", [LLAMAINDEX], ids=str)
 def test_the_error_of_a_store_that_refuses_a_filter_says_that_it_got_one(
     face: Face, opened: Open

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, once
+from faces.adapters import Face, once
 from faces.conftest import NOW
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
@@ -103,70 +103,39 @@ def test_it_joins_the_memories_from_wherever_it_is(
         assert each.metadata["recall_source"] == "messages"
     assert found[3].metadata["created_at"] == "2024-03-08T11:00:00+00:00"
     assert "of the messages: no memory yet" in face.explain_text(found)
+    again = face.ask(face.RecallRetriever(**asked, stages=stages), QUESTION)
+    assert again == found  # the source is as it was
+    assert face.refine(joining, [], "x") == []
 
 
-@once
-@table("name", SOURCES)
-def test_it_alters_nothing(face: Face, name: str) -> None:
-    source = SOURCES[name]()
-    stage = face.ReadMessage(source=source, key="ann")
-
-    first = face.refine(stage, [Found("a", "Tea.", 0.5, {})], "x")
-    second = face.refine(stage, [Found("a", "Tea.", 0.5, {})], "x")
-
-    assert [each.content for each in first] == ["Tea.", *SAID]
-    assert second == first
-    assert face.refine(stage, [], "x") == []
+NAMED = [{**row, "name": name} for row, name in zip(plain(), ["Ann", "", "Bob", ""], strict=True)]
+NO_TURNS = [("user", "Hello."), ("tool", "42"), ("system", "Be kind.")]
+UNTIMED = [("user", "one"), ("user", "two"), {"content": "three", "created_at": "2020-01-01"}]
 
 
 @once
 @table(
-    ("settings", "expected"),
+    ("messages", "settings", "expected"),
     [
-        ({}, SAID),
-        ({"contextual_msg_max_count": 2}, SAID[1:]),
-        ({"target_name": "Ann"}, SAID[1:2]),
-        ({"target_name": "bob"}, SAID[:1]),
-        ({"target_name": "user"}, []),
-        ({"target_name": "Nobody"}, []),
+        (plain(), {}, SAID),
+        (plain(), {"contextual_msg_max_count": 2}, SAID[1:]),
+        (plain(), {"target_name": "Ann"}, SAID[1:2]),
+        (plain(), {"target_name": "bob"}, SAID[:1]),
+        (plain(), {"target_name": "user"}, []),
+        (plain(), {"target_name": "Nobody"}, []),
+        (NAMED, {"target_name": "Bob"}, ["Bob is late too."]),
+        (NO_TURNS, {"contextual_msg_max_count": 1}, ["Hello."]),
+        (UNTIMED, {}, ["one", "two", "three"]),  # without times the order stays
     ],
     ids=str,
 )
-def test_which_messages(face: Face, settings: dict[str, Any], expected: list[str]) -> None:
-    messages = plain()
+def test_which_messages(
+    face: Face, messages: list[Any], settings: dict[str, Any], expected: list[str]
+) -> None:
     before = copy.deepcopy(messages)
 
-    read = face.ReadMessage(**settings).read(messages)
-
-    assert [each.content for each in read] == expected
+    assert [each.content for each in face.ReadMessage(**settings).read(messages)] == expected
     assert messages == before
-
-
-@once
-def test_who_said_it_names_the_target_too(face: Face) -> None:
-    named = [
-        {**row, "name": name} for row, name in zip(plain(), ["Ann", "", "Bob", ""], strict=True)
-    ]
-
-    read = face.ReadMessage(target_name="Bob").read(named)
-
-    assert [each.content for each in read] == ["Bob is late too."]
-
-
-@once
-def test_what_is_no_turn_does_not_count(face: Face) -> None:
-    messages = [("user", "Hello."), ("tool", "42"), ("system", "Be kind.")]
-
-    read = face.ReadMessage(contextual_msg_max_count=1).read(messages)
-
-    assert [each.content for each in read] == ["Hello."]
-
-
-@once
-def test_without_times_the_order_stays(face: Face) -> None:
-    messages = [("user", "one"), ("user", "two"), {"content": "three", "created_at": "2020-01-01"}]
-
-    assert [m.content for m in face.ReadMessage().read(messages)] == ["one", "two", "three"]
 
 
 @once
@@ -288,16 +257,3 @@ def test_a_message_has_its_own_id_name_and_time(words: Any) -> None:
         [kept] = store.get(["m1"])
 
     assert (kept.author, kept.created_at.isoformat()) == ("Ann", "2024-03-12T15:20:00+00:00")
-
-
-@once
-def test_an_answer_is_found_by_its_question(face: Face, words: Any) -> None:
-    told = {"role": "user", "content": "I saw a tabby in the street once.", "id": "other"}
-    with RecallStore(embedding=words) as store:
-        _, answer = store.add_conversation(LANGCHAIN, created_at=WHEN)
-        store.add_conversation([told], created_at="2024-01-01T00:00:00Z")
-        retriever = face.RecallRetriever(store=store, method="keyword", k=1)
-        found = face.ask(retriever, "Do I have tabby pets at home?")
-
-    assert found[0].id == answer
-    assert found[0].content == "Three of them, all tabby."

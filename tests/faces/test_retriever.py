@@ -3,7 +3,6 @@
 import json
 import re
 import warnings
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from faces.cases import CASES, Case
 from faces.conftest import NOW
 from tables import table
 
-from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.store import RecallStore
 
 REPLY = json.dumps({"points": [{"text": "Ann is afraid of the dentist.", "memories": [1]}]})
@@ -150,23 +148,8 @@ def test_whoever_wants_no_time_read_is_not_warned(face: Face, teeth: Any, settin
 ANN = {"scope": {"user_id": "ann"}, "timezone": "UTC", "k": 2}
 
 
-MOMENTS = [1709899200, 1709899200.0, NOW, "2024-03-08 12:00", datetime(2024, 3, 8, 12, tzinfo=UTC)]
-
-
 def many(count: int, **metadata: Any) -> list[Found]:
     return [Found(f"m{n}", f"Memory number {n}.", 0.9 - n / 100, metadata) for n in range(count)]
-
-
-@once
-@table("moment", MOMENTS, ids=str)
-def test_the_moment_of_asking_in_every_form(store: RecallStore, face: Face, moment: Any) -> None:
-    asked, settings = "the filling in my tooth last Tuesday", {**ANN, "time_mode": "require"}
-
-    of_retriever = face.ask(face.RecallRetriever(store=store, timestamp=moment, **settings), asked)
-    of_call = face.ask(face.RecallRetriever(store=store, **settings), asked, timestamp=moment)
-
-    assert [each.id for each in of_retriever] == ["filling", "tea"]
-    assert of_call == of_retriever
 
 
 @once
@@ -182,39 +165,6 @@ def test_a_question_under_a_key(store: RecallStore, face: Face) -> None:
         face.ask(keyed, {"query": "the dentist"})
 
 
-class OfOnesOwn:
-    """The whole of what a retriever asks of a collection."""
-
-    def __init__(self, memories: list[Any]) -> None:
-        self.memories = memories
-
-    def find(self, searches: Any) -> Any:
-        found = [Hit(Candidate.of(memory), 0.5) for memory in self.memories]
-        return [found for _ in searches]
-
-    async def afind(self, searches: Any) -> Any:
-        return self.find(searches)
-
-    def get(self, ids: Any) -> Any:
-        return [memory for memory in self.memories if memory.id in ids]
-
-    def add(self, memories: Any) -> Any:
-        raise PermissionError("read only")
-
-
-@once
-def test_a_store_of_ones_own(face: Face) -> None:
-    tea = face.Memory(content="Green tea.", id="tea", created_at=NOW)
-
-    [found] = face.ask(face.RecallRetriever(store=OfOnesOwn([tea])), "What do I drink?")
-
-    assert (found.id, found.content) == ("tea", "Green tea.")
-
-
-# -- stages that ask a model ----------------------------------------------------------------------
-
-
-# -- texts ----------------------------------------------------------------------------------------
 @once
 @table("kind", ["summary", "key_points"])
 def test_a_reflection_is_a_summary_or_points(face: Face, kind: str) -> None:
@@ -237,30 +187,6 @@ def test_the_right_memories_come_back_in_order_and_alike(store: RecallStore, cas
 
     assert [each.id for each in answers[0]] == case.expected
     assert all(answer == answers[0] for answer in answers)
-
-
-@once
-def test_every_result_says_how_its_score_came_about(store: RecallStore, face: Face) -> None:
-    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=6)
-
-    found = {each.id: each for each in face.ask(retriever, "the dentist last Tuesday")}
-    filling, moved = found["filling"], found["moved"]
-
-    assert filling.metadata["recall_time_words"] == "last Tuesday"
-    assert filling.metadata["recall_time_range"] == (
-        "2024-03-05T00:00:00+00:00/2024-03-06T00:00:00+00:00"
-    )
-    assert filling.metadata["recall_time_match"] == "recorded"
-    assert filling.metadata["recall_type_ratio"] == 0.5
-    assert 1 < filling.metadata["recall_time_ratio"] <= 2
-    assert (moved.metadata["recall_type_ratio"], moved.metadata["recall_time_ratio"]) == (1, 1)
-    best = max([1, *(each.metadata["recall_fused"] for each in found.values())])
-    for each in found.values():
-        parts = [each.metadata[f"recall_{n}"] for n in ("relevance", "type_ratio", "time_ratio")]
-        assert each.score == pytest.approx(parts[0] * parts[1] * parts[2] / best)
-        flat = {k: v for k, v in each.metadata.items() if k.startswith("recall_")}
-        assert isinstance(flat.pop("recall_trace"), str)
-        assert all(type(value) in (float, str) for value in flat.values())
 
 
 def test_results_carry_what_the_memory_is(store: RecallStore, face: Face) -> None:

@@ -186,27 +186,6 @@ def test_what_recall_does_in_one_call_is_shown_too(store: RecallStore, face: Fac
     )
 
 
-def test_events_of_a_chain_show_the_stages(store: RecallStore) -> None:
-    import langchain_recall
-
-    model = Face("langchain_recall", True).model(all_judged)
-    retriever = langchain_recall.personal_memory_retriever(store, model, timestamp=NOW)
-    chain = retriever | RunnableLambda(len)
-
-    async def events() -> list[Any]:
-        return [each async for each in chain.astream_events("the dentist", version="v2")]
-
-    seen = asyncio.run(events())
-
-    stages = [each for each in seen if each["name"] in STAGES]
-    assert [(e["event"], e["name"]) for e in stages] == [
-        (event, name) for name in STAGES for event in ("on_chain_start", "on_chain_end")
-    ]
-    assert stages[5]["data"]["output"]["usage"]["calls"] == 1
-    assert stages[4]["data"]["input"] == {"query": "the dentist", "candidates": 6}
-    assert list(chain.stream("the dentist")) == [5]
-
-
 @pytest.mark.parametrize("face", LLAMAINDEX, ids=str)
 def test_usage_is_told_to_instrumentation_inside_the_span_of_its_stage(
     store: RecallStore, face: Face

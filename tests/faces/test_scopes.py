@@ -214,21 +214,6 @@ def test_a_stage_sees_and_writes_in_the_scope_of_the_call(
     assert own_store.get(["mark"])[0].scope.fields() == ANN
 
 
-@once
-def test_a_stored_reflection_is_of_the_scope_of_the_call(
-    own_store: RecallStore, face: Face
-) -> None:
-    reply = '{"points": [{"text": "The dentist moved to Elm Street.", "memories": [1, 2, 3]}]}'
-    reflect = face.Reflect(llm=face.model(reply), store_reflections=True)
-    asked = retriever(face, own_store, stages=[reflect], k=3)
-
-    face.ask(asked, "Where did the dentist move?", scope={**ANN, "workspace": "none"})
-    face.ask(asked, "Where did the dentist move?", scope=ANN)
-
-    stored = [each for each in own_store.memories() if each.memory_type == "reflection"]
-    assert [each.scope.fields() for each in stored] == [ANN] * len(stored)
-
-
 async def test_a_block_may_be_required_to_name_the_session(words: object) -> None:
     """Whose session it is, and which: both stand in what it asks and in what it stores."""
     with RecallStore(embedding=words, require_scope=("user_id", "session_id")) as store:
@@ -244,16 +229,6 @@ async def test_a_block_may_be_required_to_name_the_session(words: object) -> Non
         assert kettle.content == "The kettle is new."
         assert "kettle" in await block.aget([ChatMessage("the kettle?")], session_id="s1")
         assert await block.aget([ChatMessage("the kettle?")], session_id="s2") == ""
-
-
-async def test_what_a_block_stores_is_of_its_sessions_owner(own_store: RecallStore) -> None:
-    bound = llamaindex_recall.RecallRetriever(store=own_store, scope={"workspace": "home"})
-    block = llamaindex_recall.RecallMemoryBlock(retriever=bound, scope_of=lambda _: ANN)
-
-    await block.aput([ChatMessage("The kettle is new.")], session_id="s1")
-
-    [kettle] = [each for each in own_store.memories() if "kettle" in each.content]
-    assert kettle.scope.fields() == {"user_id": "ann", "session_id": "s1", "workspace": "home"}
 
 
 def users(store: RecallStore, ids: list[str]) -> set[str | None]:

@@ -1,4 +1,4 @@
-"""The frameworks' own pieces with ours: our stages in their lists, and their pieces in ours."""
+"""The frameworks' own pieces among our stages."""
 
 import asyncio
 import time
@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face, Found, ScriptedChat, ScriptedLLM, langchain
+from faces.adapters import FACES, Face, ScriptedChat, ScriptedLLM
 from faces.conftest import NOW
-from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import (
     CrossEncoderReranker,
     DocumentCompressorPipeline,
@@ -31,35 +30,6 @@ from recall_retrievers.store import RecallStore
 
 SETTINGS = {"timestamp": NOW, "timezone": "UTC", "scope": {"user_id": "ann"}, "k": 2}
 
-
-# -- ours in theirs -------------------------------------------------------------------------------
-
-
-def _compression(store: RecallStore, *stages: Any) -> ContextualCompressionRetriever:
-    base = langchain_recall.RecallRetriever(store=store, **{**SETTINGS, "k": 4}, stages=[])
-    pipeline = DocumentCompressorPipeline(transformers=list(stages))
-    return ContextualCompressionRetriever(base_compressor=pipeline, base_retriever=base)
-
-
-@langchain
-def test_langchains_compression_retriever_runs_our_stages(store: RecallStore, face: Face) -> None:
-    model = ScriptedChat(replies=['{"scores": [{"memory": 2, "score": 1.0}]}'])
-    retriever = _compression(
-        store,
-        langchain_recall.ExtractTime(timestamp=NOW, timezone="UTC"),
-        langchain_recall.FuseRerank(top_n=3),
-        langchain_recall.SemanticRank(llm=model, top_n=2, semantic_share=1),
-    )
-
-    found = face.call(retriever, "invoke", "the dentist last Tuesday")
-
-    assert len(found) == 2
-    assert found[0].metadata["recall_semantic"] == 1.0
-    assert {"recall_time_words", "recall_time_match"} <= set(found[0].metadata)
-    assert len(model.prompts) == 1
-
-
-# -- theirs in ours -------------------------------------------------------------------------------
 
 CHOSEN = "Doc: 2, Relevance: 9\nDoc: 1, Relevance: 3"
 
@@ -155,18 +125,6 @@ def test_an_order_without_scores_holds_for_the_stages_that_follow(
     assert [each.id for each in found] == [each.id for each in plain][::-1]
     assert [each.score for each in found] == [each.score for each in plain]
     assert found[0].metadata["recall_ranked_by"] == type(upside_down).__name__
-
-
-def test_they_may_stand_among_several_stages_for_others_candidates(face: Face) -> None:
-    upside_down = piece(face, lambda items: items[::-1])
-    refine = (face.RecallCompressor if face.is_langchain else face.RecallPostprocessor)(
-        stages=[upside_down, face.RelevanceRank()]
-    )
-    given = [Found(name, f"Tea {name}.", score, {}) for name, score in (("a", 0.9), ("b", 0.4))]
-
-    found = face.refine(refine, given, "tea")
-
-    assert [(each.id, each.score) for each in found] == [("b", 0.9), ("a", 0.4)]
 
 
 def test_a_stock_piece_that_fails_loses_nothing_and_is_named(

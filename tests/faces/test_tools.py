@@ -1,17 +1,21 @@
-"""The recall tool, as an agent calls it: what a model may say, and what it is told."""
+"""The recall tool, as an agent calls it, and the gate in retrievers and in frameworks' lists."""
 
 import re
 from typing import Any
 
 import pytest
-from faces.adapters import Face
+from faces.adapters import Face, Found, once
 from faces.conftest import NOW
+from faces.listening import Events
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
+from llama_index_instrumentation import get_dispatcher
 from tables import table
 
 import langchain_recall
 import llamaindex_recall
+from llamaindex_recall.retriever import SearchSkipped
 from recall_retrievers.agents.recall_tool import RecallToolInput
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.memory import Memory
@@ -112,3 +116,72 @@ def test_inside_a_workflow_the_tool_must_be_awaited(store: RecallStore) -> None:
 
     with pytest.raises(RuntimeError, match="use acall"):
         tool.call(query="dentist", ctx=object())
+
+
+NEEDED, NOT_NEEDED = "Who is my dentist?", "What is a dentist?"
+CANDIDATES = [Found("filling", "The dentist put a filling in my tooth.", 0.6, {})]
+
+
+@once
+def test_a_question_that_needs_no_memories_costs_no_search(store: RecallStore, face: Face) -> None:
+    stages = [face.SearchGate(), face.ExtractTime(), face.FuseRerank()]
+    for settings in ({"gate": face.SearchGate()}, {"stages": stages}):
+        counted = Counted(store)
+        retriever = face.RecallRetriever(store=counted, **settings)
+
+        assert face.ask(retriever, NOT_NEEDED) == []
+        assert not counted.searches
+        assert face.ask(retriever, NEEDED)
+        assert counted.searches
+    assert (face.should_search_memory(NEEDED), face.should_search_memory(NOT_NEEDED)) == (1, 0)
+
+
+def test_in_a_list_of_the_framework_it_drops_the_candidates(face: Face) -> None:
+    assert face.refine(face.SearchGate(), CANDIDATES, NOT_NEEDED) == []
+    assert [each.id for each in face.refine(face.SearchGate(), CANDIDATES, NEEDED)] == ["filling"]
+
+
+def test_an_empty_result_says_why_to_those_who_listen(store: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(store=store, gate=face.SearchGate())
+    told: list[str] = []
+    expected = f"SearchGate: {face.SearchGate().explain(NOT_NEEDED)}"
+
+    if face.is_langchain:
+
+        class Listener(BaseCallbackHandler):
+            def on_custom_event(self, name: str, data: str, **_: object) -> None:
+                told.append(f"{name}: {data}")
+
+        listening = retriever.with_config(callbacks=[Listener()])
+        assert face.ask(listening, NOT_NEEDED) == []
+        face.ask(listening, NEEDED)
+        assert told == [f"recall_skipped: {expected}"]
+        return
+
+    root, events = get_dispatcher(), Events()
+    root.add_event_handler(events)
+    try:
+        assert face.ask(retriever, NOT_NEEDED) == []
+        face.ask(retriever, NEEDED)
+    finally:
+        root.event_handlers.remove(events)
+    [skipped] = [each for each in events._seen if isinstance(each, SearchSkipped)]
+    assert (skipped.query, skipped.why) == (NOT_NEEDED, expected)
+    assert skipped.class_name() == "SearchSkipped"
+
+
+class Counted:
+    """A store that keeps what is looked up in it."""
+
+    def __init__(self, store: RecallStore) -> None:
+        self.searches: list[Any] = []
+        self._store = store
+        self.get, self.add = store.get, store.add
+
+    def find(self, searches: Any) -> Any:
+        self.searches += searches
+        return self._store.find(searches)
+
+    async def afind(self, searches: Any) -> Any:
+        self.searches += searches
+        return await self._store.afind(searches)

@@ -92,24 +92,19 @@ async def test_without_a_token_there_is_no_session(server: httpx.Client) -> None
     ("name", "arguments", "said"),
     [
         ("recall", {"query": "tea", "when": ""}, "when must not be empty: pass a value, or le"),
-        ("list_memories", {"memory_type": ""}, "memory_type must not be empty"),
         ("list_memories", {"since": None}, "since must be a text; got None"),
         ("forget", {"ids": ["moved", ""]}, "ids must not be empty"),
         ("recall", {"query": "tea", "k": 0}, "k must be at least 1; got 0"),
         ("recall", {"query": "tea", "user_id": "bob"}, "no argument 'user_id'. It takes: as_of"),
-        ("recall", {"query": "tea", "when": "blue"}, "no time is named by 'blue'; say it as in"),
-        ("recall", {"query": "tea", "since": "soon"}, "since must be a date such as 2024-03-01"),
         ("recall", {}, "query is missing"),
         ("forget", {"ids": []}, "ids must be a list with at least 1 item"),
         ("list_memories", {"after": "x"}, "after must be the `next` of the page before"),
         ("list_memories", {"after": "W1tb" * 20_000}, "after must be the `next` of the page"),
         ("list_memories", {"order": "best"}, "order must be 'newest' or 'oldest'"),
-        ("remember", {"content": " "}, "content must hold some text"),
         ("remember", {"content": "x", "created_at": "soon"}, "created_at"),
         ("recall", {"query": "tea", "as_of": "soon"}, "as_of must be an int, float, ISO 8601"),
         ("update", {"id": "bobs", "content": "tea"}, "there is no memory 'bobs'"),
         ("supersede", {"id": "bobs", "content": "tea"}, "there is no memory 'bobs'"),
-        ("supersede", {"id": "moved", "content": ""}, "content must be a text with at least 1"),
         ("recal", {}, "there is no tool 'recal'; there are recall, remember, u"),
     ],
 )
@@ -173,15 +168,6 @@ async def test_a_follow_up_is_recalled_with_what_was_said(server: httpx.Client) 
     asked = {"query": "And since when?", "k": 1, "messages": said}
     async with client_of(server, ANN) as client:
         assert "Elm Street" in text_of(await client.call_tool("recall", asked))
-
-
-async def test_nothing_found_names_the_time(server: httpx.Client) -> None:
-    async with client_of(server, ANN) as client:
-        asked = {"query": "dentist", "since": "2031-01-01", "until": "2031-01-31"}
-        result = await client.call_tool("recall", asked)
-
-    assert not result.is_error
-    assert text_of(result) == "No memories found between 2031-01-01 and 2031-01-31."
 
 
 async def test_the_latest_memories_are_a_resource(server: httpx.Client) -> None:

@@ -1,7 +1,9 @@
-"""BuildQuery: the question wins; else the last three messages say what to look for."""
+"""BuildQuery: the question wins; where it leaves something open, what was said before it helps."""
 
+import re
 from datetime import UTC, datetime
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -9,12 +11,17 @@ from llama_index.core.llms import ChatMessage
 from stages.worlds import Scripted
 from tables import table
 
+from benchmarks.follow_ups import read
 from recall_retrievers.core.errors import QueryError, ReplyError
 from recall_retrievers.core.message import Message, read_messages
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import run
+from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.stages.build_query import BuildQuery, read_query
+from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.store import RecallStore
+from recall_retrievers.text.follow_ups import filled, leaves_open
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 SAID = [("user", "Too long ago."), ("user", "x" * 300), ("assistant", "Which?"), ("user", "This.")]
@@ -89,3 +96,105 @@ def test_messages_of_langchain_are_read() -> None:
 def test_what_are_no_messages_is_an_error(wrong: object) -> None:
     with pytest.raises(ValueError, match="a role and a content"):
         read_messages(wrong)
+
+
+BOILER = [("user", "Who fixed the boiler?"), ("assistant", "Mr Fenn did.")]
+FILLED = "\nWho fixed the boiler?\nMr Fenn did."
+
+
+OPEN = """Tom? | What about Tom's sister? | Which one was cheaper? | How much was that again?
+Yes. When did he call? | seit wann? | Was haben die gesagt? | ¿desde cuándo? | ¿Qué dijo ella?
+桑杰呢？ | 多少钱？ | 太郎は？ | 彼女はどこに住んでいる？ | Und Tim? ← Was verträgt Lena nicht?
+Et Paul ? ← Que prend Camille au déjeuner ? | Combien ça coûte ? ← Où est notre maison ?"""
+ALONE = """Where do I work? | What can Tom not eat? | Did Anna say what she likes?
+What did I say about that blue car? | Is it true that he learned his trade in Gdansk?
+Wo probt der Chor? | Was hat Lena über ihre Arbeit gesagt? | ¿Dónde vive esa prima de Lucía?
+Quel est le mot de passe du wifi ? | 我在哪里工作？ | 太郎の誕生日はいつ？"""
+ROWS = [(each.strip(), rows is OPEN) for rows in (OPEN, ALONE) for each in re.split(r"[|\n]", rows)]
+
+
+@table(("row", "is_open"), ROWS)
+def test_what_leaves_something_open(row: str, is_open: bool) -> None:
+    question, _, talk = row.partition(" ← ")
+    assert leaves_open(question, talk) is is_open
+
+
+def test_the_last_exchange_fills_and_the_one_before_it_where_that_leaves_open_too() -> None:
+    more = [("user", "And how much did he charge?"), ("assistant", "140 pounds.")]
+    cello = [("user", "What does the cello cost?"), ("assistant", "22 a month.")]
+
+    assert filled("And when?", BOILER) == f"And when?{FILLED}"
+    assert filled("And when?", [*cello, *BOILER]) == f"And when?{FILLED}"
+    assert filled("And when?", [*BOILER, *more]) == "\n".join(
+        ["And when?", *(text for _, text in [*BOILER, *more])]
+    )
+    assert filled("And when?", [("system", "Be brief."), *BOILER, ("tool", "x")]) == (
+        f"And when?{FILLED}"
+    )
+    assert (
+        filled("And when?", [("assistant", "Long. " * 99)]) == "And when?\n" + ("Long. " * 99)[:200]
+    )
+
+
+def searched(question: str, messages: list[tuple[str, str]]) -> Query:
+    query = Query(text=question, reference_time=NOW, messages=read_messages(messages))
+    return ExtractTime().apply(Recall(query)).query  # type: ignore[union-attr]  # no model is asked
+
+
+def test_the_time_asked_for_is_the_question_s_own() -> None:
+    said = [("user", "Who called last Tuesday?"), ("assistant", "Mr Fenn did.")]
+
+    [yesterday] = searched("And yesterday?", said).time_ranges
+    assert yesterday.describe().startswith("2024-03-07")
+    assert searched("And yesterday?", said).searched.endswith("Mr Fenn did.")
+    assert searched("What did we do yesterday?", said).searched == "What did we do?"
+    assert searched("And the plumber?", said).time_ranges == ()
+
+
+def test_a_question_among_its_messages_is_none_of_them() -> None:
+    assert searched("And when?", [*BOILER, ("user", "And when?")]).searched == f"And when?{FILLED}"
+
+
+def test_a_model_writes_the_question_anew() -> None:
+    shown = []
+
+    def ask(prompts: Any) -> list[str]:
+        shown.extend(prompts)
+        return ['{"query": "How much did Mr Fenn charge for the boiler?"}']
+
+    query = Query(text="How much?", reference_time=NOW, messages=read_messages(BOILER))
+    recall = run(BuildQuery(llm=object(), condense=True).apply(Recall(query)), Scripted(ask))
+
+    assert recall.query.searched == "How much did Mr Fenn charge for the boiler?"
+    assert [each in shown[0].user for each in ("Who fixed", "Mr Fenn", "How much?")] == [True] * 3
+    failed = run(
+        BuildQuery(llm=object(), condense=True).apply(Recall(query)), Scripted(lambda _: ["?"])
+    )
+    assert (failed.query.searched, len(failed.fallbacks)) == (f"How much?{FILLED}", 1)
+    alone = query.model_copy(update={"messages": (Message(role="user", content="How much?"),)})
+    assert run(BuildQuery(llm=object(), condense=True).apply(Recall(alone))).query is alone
+
+
+@pytest.mark.parametrize("half", ["development", "held back"])
+def test_follow_ups_are_found_and_what_stands_for_itself_is_found_as_before(
+    words: Any, half: str
+) -> None:
+    found: dict[tuple[str, bool], list[float]] = {}
+    with RecallStore(embedding=words) as store:
+        store.add(
+            {"id": each["id"], "content": each["content"], "scope": {"user_id": each["language"]}}
+            for each in read("memories")
+        )
+        retriever = MemoryRetriever(store=store, timestamp=NOW)
+        for asked in read("questions"):
+            scope, right = {"user_id": asked["language"]}, set(asked["right"])
+            for messages in ([], asked["messages"]) if asked["half"] == half else ():
+                recall = retriever.recall_without_model(
+                    asked["question"], scope=scope, messages=messages
+                )
+                share = len(right & {each.id for each in recall.memories}) / len(right)
+                found.setdefault((asked["kind"], bool(messages)), []).append(share)
+
+    mean = {key: sum(shares) / len(shares) for key, shares in found.items()}
+    assert mean["follow-up", True] >= 1.5 * mean["follow-up", False]
+    assert mean["alone", True] == mean["alone", False]

@@ -15,7 +15,6 @@ from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00Z"
 ANN, BEN = {"user_id": "ann"}, {"user_id": "ben"}
-_UNKNOWN = "how near they come is not known for this embedding or language"
 TOLD = [
     {"content": "I parked the car in Elm Street.", "author": "Ann", "created_at": "2024-03-05"},
     {"content": "My sister moved to Bath.", "author": "Ben", "created_at": "2024-03-02"},

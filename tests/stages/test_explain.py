@@ -1,14 +1,21 @@
-"""What a reader is told about the time that was understood."""
+"""What a reader is told, as text, as HTML and as a picture: no text of a memory is obeyed."""
 
+import re
+from base64 import b64decode
 from datetime import UTC, datetime
+from html.parser import HTMLParser
+from itertools import pairwise
+from xml.etree import ElementTree as ET
 
+import pytest
+from rich.console import Console
 from tables import table
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.recall import OUTCOME
 from recall_retrievers.core.stage import stamped, stamped_ranges
-from recall_retrievers.explain.explanation import explain
-from recall_retrievers.timeline import TimeRange, extract_time
+from recall_retrievers.explain.explanation import Explanation, explain
+from recall_retrievers.timeline import TimeRange, extract_time, parse_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday
 LAST_TUESDAY = (
@@ -83,3 +90,155 @@ def test_a_stamp_can_be_read_by_a_person_and_stays_until_another_question() -> N
     assert others == "2024-02-27T00:00:00+00:00/2024-02-28T00:00:00+00:00 |  | "
     assert stamped_ranges([tea, stamped_once]) == ranges
     assert stamped([stamped_once], []) == (tea,)
+
+
+NASTY = '</td><script>alert("1")</script> & <img src=x onerror=alert(1)> costs $5 or $x_1$ 上周二'
+
+
+class Seen(HTMLParser):
+    """The tags and the text of a page, and whether every tag that was opened is closed in turn."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag != "img":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data if "style" not in self.open else ""
+
+
+def explained(question: str = "tea last Tuesday", **fields: object) -> Explanation:
+    march, february = (parse_time(f"2024-{month}-05T10:00Z") for month in ("03", "02"))
+    today = tuple(extract_time("today", NOW))
+    memories = [
+        Candidate(content="Tea.", created_at=march, memory_type="conversation"),
+        Candidate(content="Cake.", created_at=february, events=today),
+        Candidate(content="No date."),
+    ]
+    steps = (
+        Step("Retrieve", "add", 0.5, 0.5, "by_meaning", "by meaning", {"similarity": 0.4}),
+        Step("FuseRerank", "times", 0.5, 0.25, "type_ratio", "conversation"),
+        Step("FuseRerank", "times", 2.0, 0.5, "time_ratio", "recorded in time"),
+    )
+    scored = [each.after(0.5, *steps) for each in memories]
+    last = Candidate(**{"content": "No score.", **fields})
+    return explain(stamped([*scored, last], extract_time(question, NOW)))
+
+
+def test_the_page_says_what_the_table_says() -> None:
+    explanation = explained()
+    seen = Seen(explanation._repr_html_())
+
+    steps = ("0.500", "x 0.5 conversation = 0.250", "x 2 recorded in time = 0.500")
+    for said in (*steps, "Tea.", "2024-03-05"):
+        assert said in seen.text
+        assert said in str(explanation)
+    assert explanation.understood() in seen.text
+    assert "tells of 2024-03-08 (Friday)" in seen.text
+    assert seen.tags.count("tr") == 5
+
+
+def test_a_notebook_that_is_opened_and_not_run_looks_right() -> None:
+    page = explained().to_html()
+
+    assert not {"http", "url(", "<style"} & {*re.findall(r"http|url\(|<style", page)}
+    assert "color:inherit" in page  # that of the notebook, light or dark
+    cells = re.findall(r"<t[hd] style=\"([^\"]*)\"", page)
+    assert len(cells) == page.count("<th") - page.count("<thead") + page.count("<td")
+    assert all("text-align:left" in style for style in cells)
+    bars = re.findall(r"<i style=\"([^\"]*)\"", page)
+    assert ["gradient" in style for style in bars[:3]] == [False, True, False]  # a loss
+    for style in bars:
+        assert re.search(r"display:block;height:6px;margin-left:[\d.]+%;width:[\d.]+%", style)
+        # The border stays where JupyterLab takes the hatching out.
+        assert ("border:1px solid" in style) == ("gradient" in style)
+
+
+def test_a_long_memory_is_all_there_to_unfold() -> None:
+    seen = Seen(explain([Candidate(content="tea and cake " * 40)]).to_html())
+
+    assert {"details", "summary"} <= set(seen.tags)
+    assert seen.text.replace("…", "").count("tea and cake") == 40
+
+
+def test_rich_prints_it_too_and_nothing_found_is_said_everywhere() -> None:
+    console = Console(record=True, width=100, color_system=None)
+    console.print(explained())
+    nothing = explain([])
+
+    assert console.export_text().strip() == str(explained())
+    assert str(nothing) == "No memories to explain."
+    assert "No memories to explain." in Seen(nothing.to_html()).text
+    assert "No memories to explain." in nothing.to_svg()
+
+
+def drawn(explanation: Explanation, tag: str) -> list[ET.Element]:
+    return [each for each in ET.fromstring(explanation.to_svg()).iter() if each.tag.endswith(tag)]
+
+
+def words(explanation: Explanation) -> str:
+    return "\n".join(each.text or "" for each in drawn(explanation, "text"))
+
+
+def shaded(explanation: Explanation) -> list[tuple[float, float]]:
+    """The bands from top to bottom that mark the time asked for: left edge and width."""
+    bands = [each.attrib for each in drawn(explanation, "rect") if each.get("y") == "30.0"]
+    return [(float(each["x"]), float(each["width"])) for each in bands]
+
+
+def test_the_time_asked_for_is_shaded_with_what_else_it_may_mean() -> None:
+    asked = explained()
+
+    assert '"last Tuesday" is understood as 2024-03-05' in words(asked)
+    assert {"1. Tea.", "no date", "time asked for", "also possible", "time it tells of"} <= {
+        *words(asked).splitlines()
+    }
+    (other, width), (tuesday, same) = shaded(asked)  # 27 February, and a week later 5 March
+    assert tuesday - other == pytest.approx(7 * width, abs=0.5)
+    assert same == width
+    tea, cake, *_ = drawn(asked, "circle")
+    assert tuesday < float(tea.attrib["cx"]) < tuesday + width
+    assert tea.get("fill") != "none" == cake.get("fill")
+    [told] = [each.attrib for each in drawn(asked, "line") if each.get("stroke") == "#009E73"]
+    assert told["x1"] == cake.get("cx")  # from when it was recorded to when it tells of
+
+
+def test_mondays_are_shaded_one_by_one_and_the_mornings_of_a_year_all() -> None:
+    spans = shaded(explained("tea on Mondays"))
+    asked = explained("tea in the mornings", created_at=parse_time("2023-03-05T10:00Z"))
+
+    steps = [after - before for (before, _), (after, _) in pairwise(spans)]
+    assert len(spans) == 5
+    assert steps == pytest.approx([7 * spans[0][1]] * 4, abs=0.5)
+    assert len(shaded(asked)) >= 365
+
+
+@pytest.mark.parametrize("said", ["lately", "since 2020", "before 1800", "", "ages ago"])
+def test_any_range_can_be_drawn(said: str) -> None:
+    assert "1. Tea." in words(explained(f"tea {said}"))
+
+
+def test_a_notebook_has_the_picture_as_an_image_and_a_reader_its_words() -> None:
+    page = explained().to_html()
+
+    [image] = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
+    assert b64decode(image).decode() == explained().to_svg()
+    assert 'alt="The times of 4 memories. &quot;last Tuesday&quot; is understood as' in page
+    assert "<img" not in explain([Candidate(content="No date.")]).to_html()
+
+
+def test_text_is_drawn_as_it_is() -> None:
+    assert NASTY[:20] in words(explain([Candidate(content=NASTY).scored(0.5)]))

@@ -69,19 +69,6 @@ def test_the_time_of_another_question_does_not_stay_on_the_candidates() -> None:
     assert stamped_ranges(later.memories) == ()
 
 
-def test_what_was_understood_can_be_read_off_the_candidates() -> None:
-    asked = Recall(
-        Query(text="tea in January or in February", reference_time=NOW), (Memory(content="a"),)
-    )
-
-    understood = ExtractTime().apply(asked)
-
-    read = stamped_ranges(understood.memories)
-    assert [(r.start, r.end, r.text) for r in read] == [
-        (r.start, r.end, r.text) for r in understood.query.time_ranges
-    ]
-
-
 def test_a_question_of_nothing_but_time_is_searched_whole() -> None:
     text = "last Tuesday?"
 

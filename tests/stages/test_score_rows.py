@@ -10,7 +10,7 @@ from stages.test_fusion import fuse_arms
 from stages.worlds import Scripted
 from tables import table
 
-from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.candidate import Candidate, Hit, Step
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.recall import Dropped
 from recall_retrievers.core.requests import Reply
@@ -152,6 +152,8 @@ def test_a_score_that_somebody_else_gave_is_not_passed_off_as_ours() -> None:
     assert "7.000 from a later step" in shown
     assert "x 2 insight" not in shown
     assert [row.label for row in rows(tea.scored(0.9, by="Stock"))] == ["0.900 by Stock"]
+    weighed = tea.after(0.8, Step("FuseRerank", "times", 2.0, 0.8, "type_ratio", "insight"))
+    assert [row.label for row in rows(weighed)] == ["0.400 as it came", "x 2 insight"]
     assert rows(tea) == []
     assert "Tea." in str(explain([tea]))
 

@@ -1,8 +1,11 @@
-"""RerankMemory's filter and ranking, MergeMemory's text and budget, TokenBudget."""
+"""SemanticRank, RerankMemory's filter and ranking, MergeMemory's text and budget, TokenBudget."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
+import pytest
+from stages.scripted import answered
 from stages.worlds import Scripted
 
 from recall_retrievers.core.candidate import Candidate
@@ -10,8 +13,9 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import run
 from recall_retrievers.stages.filters import TokenBudget
-from recall_retrievers.stages.model_rankers import RerankMemory
+from recall_retrievers.stages.model_rankers import RerankMemory, SemanticRank
 from recall_retrievers.stages.plain_texts import MergeMemory
+from recall_retrievers.timeline import parse_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 GOOD = Candidate(content="Retry with a delay.", when_to_use="On timeouts", id="good", quality=0.9)
@@ -102,3 +106,101 @@ def test_a_budget_keeps_the_best_that_fit() -> None:
     assert kept(recall) == ["poor", "unknown"]
     assert recall.memories[0].trace["left_out"] == "good"
     assert kept(TokenBudget().apply(asked())) == ["poor", "good", "unknown"]
+
+
+ASKED = Recall(
+    Query(text="Who filled my tooth?", reference_time=datetime(2024, 3, 8, 12, tzinfo=UTC)),
+    (
+        Candidate(
+            content="The dentist did.", author="Ann", created_at=parse_time("2024-03-05T10:00:00Z")
+        ),
+        Candidate(content="Ask <b>first</b>.", when_to_use="At the dentist's", memory_type="task"),
+    ),
+)
+
+
+def test_switched_off_it_only_sorts() -> None:
+    stage = SemanticRank(llm=object(), enable_ranker=False)
+    candidates = tuple(Candidate(content=str(s), score=s) for s in (0.2, 0.7, 0.5))
+
+    recall = run(stage.apply(Recall(ASKED.query, candidates)))
+
+    assert [memory.score for memory in recall.memories] == [0.7, 0.5, 0.2]
+
+
+def test_copies_of_a_text_are_judged_once() -> None:
+    copies = tuple(Candidate(content="The same.", id=str(n), score=0.5) for n in range(3))
+    other = Candidate(content="Another.", id="x", score=0.4)
+
+    [prompt] = next(SemanticRank(llm=object()).apply(Recall(ASKED.query, (*copies, other))))
+
+    assert prompt.user.count("The same.") == 1
+
+
+SIX_IDS = list("abcdef")
+SIX = tuple(Candidate(content=name, id=name, score=0.9 - n / 10) for n, name in enumerate(SIX_IDS))
+
+
+def ranked(said: object, **settings: Any) -> tuple[Recall, list[str]]:
+    return answered([SemanticRank(llm=object(), **settings)], Recall(ASKED.query, SIX), said)
+
+
+def test_the_model_has_a_share_of_the_score() -> None:
+    said = '{"scores": [[1, 0], [2, 1], [3, 0], [4, 0], [5, 0], [6, 0.5]]}'
+
+    recall, _ = ranked(said, semantic_share=0.2)
+
+    assert [round(each.score or 0, 3) for each in recall.memories] == [
+        0.84,
+        0.72,
+        0.56,
+        0.48,
+        0.42,
+        0.4,
+    ]
+    assert "".join(each.id for each in recall.memories) == "bacdfe"
+    assert ranked(said, semantic_share=0)[0].memories[0].id == "a"
+    assert ranked(said, semantic_share=1)[0].memories[0].score == 1.0
+    assert recall.fallbacks == ()
+
+
+def test_what_a_model_leaves_out_counts_like_the_others_and_at_most_half() -> None:
+    poor, _ = ranked('{"scores": [[2, 0.05]]}')
+    rich, _ = ranked('{"scores": [[6, 1.0]]}')
+
+    assert "".join(each.id for each in poor.memories) == "abcdef"
+    assert "".join(each.id for each in rich.memories) == "abcfde"
+    assert poor.fallbacks == rich.fallbacks == ("SemanticRank: 5 of 6 not judged",)
+
+
+def test_windows_are_on_one_scale() -> None:
+    """The second window has nothing good, so its scores alone look like those from 0 to 1."""
+    said = iter(['{"scores": [[1, 9], [2, 4], [3, 0]]}', '{"scores": [[1, 1], [2, 0], [3, 0]]}'])
+
+    recall, _ = ranked(lambda _: next(said), window=3)
+
+    judged = {each.id: each.noted("semantic") for each in recall.memories}
+    assert judged == {"a": 0.9, "b": 0.4, "c": 0.0, "d": 0.1, "e": 0.0, "f": 0.0}
+    assert recall.fallbacks == ("SemanticRank: scores on a scale of 10",)
+
+
+def test_two_orders_are_asked_and_averaged() -> None:
+    """A model that likes what stands first likes another memory each time."""
+    prompts: list[str] = []
+
+    def first_is_best(prompt: str) -> str:
+        prompts.append(prompt)
+        return '{"scores": [[1, 1.0], [2, 0.5], [3, 0], [4, 0], [5, 0], [6, 0]]}'
+
+    recall, _ = ranked(first_is_best, orders=3)
+
+    places = [[line for line in each.splitlines() if line in SIX_IDS] for each in prompts]
+    assert len({"".join(each) for each in places}) == 3
+    assert all(sorted(each) == list("abcdef") for each in places)
+    semantic = {each.id: each.noted("semantic") for each in recall.memories}
+    scores = [1.0, 0.5, 0, 0, 0, 0]
+    assert semantic == {
+        name: pytest.approx(sum(scores[each.index(name)] for each in places) / 3)
+        for name in "abcdef"
+    }
+    assert ranked(first_is_best, orders=3)[0].memories == recall.memories
