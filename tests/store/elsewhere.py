@@ -55,44 +55,6 @@ def held_elsewhere(path: Path, *, by_a_client: bool = False) -> Iterator[None]:
         yield
 
 
-def update_at_once(port: int, name: str, turns: int) -> None:
-    """Let two processes change one memory of a collection on a server, at the same time."""
-    lines = [server.Pipe() for _ in range(2)]
-    processes = [
-        server.Process(target=_update, args=(theirs, port, name, who, turns))
-        for who, (_, theirs) in enumerate(lines)
-    ]
-    try:
-        for process in processes:
-            process.start()
-        for go in (False, True):  # both have opened the store; both are done
-            for ours, _ in lines:
-                assert ours.poll(ENDS)
-                assert ours.recv() == ("done" if go else "open")
-            for ours, _ in lines:
-                ours.send("go")
-    finally:
-        for process in processes:
-            process.kill()
-            process.join()
-
-
-def _update(answer: Connection, port: int, name: str, who: int, turns: int) -> None:
-    client = chromadb.HttpClient(host="127.0.0.1", port=port)
-    with RecallStore(client, name, embedding=SmallEmbedding()) as store:
-        store.get(["m0"])
-        answer.send("open")
-        answer.recv()
-        for turn in range(turns):
-            key = {f"key{who}x{turn}": turn}
-            if who:
-                store.update("m0", metadata=key, text=f"tea {turn}")
-            else:
-                store.update("m0", metadata=key, memory_type=f"type{turn}")
-        answer.send("done")
-        answer.recv()
-
-
 def _open(answer: Connection, path: str) -> None:
     try:
         with RecallStore(path, embedding=SmallEmbedding()) as store:

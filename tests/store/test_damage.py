@@ -1,12 +1,10 @@
 """A damaged path is noticed before Chroma's engine reads it, named, and repaired."""
 
-import io
 import os
 import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import chromadb
 import numpy as np
@@ -23,7 +21,6 @@ from recall_retrievers.core.errors import (
     StoreLockedError,
 )
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.database import DATABASE, check_database
 from recall_retrievers.store.doctor import repair
 
 ROWS = 130
@@ -236,19 +233,6 @@ def test_a_row_index_that_is_newer_than_the_database_is_not_believed(
 
     assert repaired.embedded == LOST
     assert all_is_there(path, SmallEmbedding())
-
-
-def test_what_was_repaired_is_open_to_all_that_may_open_it(path: Path) -> None:
-    without_names(index_of(path))
-    RecallStore.repair(path, embedding=SmallEmbedding())
-
-    assert opens_elsewhere(path) == "128"
-    client = chromadb.PersistentClient(str(path))
-    near = client.get_collection("memories", embedding_function=None).query(
-        query_embeddings=SmallEmbedding().embed_documents([text(7)]), n_results=1
-    )
-    client.close()
-    assert near["ids"] == [["m7"]]
 
 
 def test_a_path_that_is_whole_is_left_as_it_is(path: Path) -> None:
@@ -489,20 +473,3 @@ def test_there_must_be_something_to_repair(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no folder"):
         RecallStore.repair(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_a_database_that_is_being_made_is_not_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    database, opened = tmp_path / DATABASE, Path.open
-    database.touch()
-
-    def open_before_it_is_made(file: Path, *mode: Any, **named: Any) -> Any:
-        if file != database:
-            return opened(file, *mode, **named)
-        with opened(database, "wb") as made:  # by another store, at this moment
-            made.write(b"SQLite format 3\x00")
-        return io.BytesIO()
-
-    monkeypatch.setattr(Path, "open", open_before_it_is_made)
-    check_database(tmp_path)

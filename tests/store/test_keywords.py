@@ -98,25 +98,6 @@ def test_rows_that_a_filter_takes_out_are_made_up_for(words: Any) -> None:
 
 
 @pytest.mark.usefixtures("each_way")
-@pytest.mark.parametrize(
-    "condition", [{"scope": Scope(user_id="bob")}, {"within": (MARCH,)}], ids=["scope", "time"]
-)
-def test_a_condition_admits_and_does_not_add_to_the_score(
-    store: RecallStore, condition: dict[str, Any]
-) -> None:
-    alone, limited = (
-        {memory.id: memory.score for memory in found}
-        for found in store.find(
-            [
-                Search("dentist", 5, method="keyword"),
-                Search("dentist", 5, method="keyword", **condition),
-            ]
-        )
-    )
-    assert limited == {"fear": alone["fear"]}
-
-
-@pytest.mark.usefixtures("each_way")
 def test_an_event_is_found_in_its_time(store: RecallStore) -> None:
     store.add(
         [
@@ -172,19 +153,6 @@ def test_a_row_replaced_during_a_search_is_found_by_its_new_words_alone(
     monkeypatch.setattr(row_words, "best", replaced)
     assert found(store, "green tea") == []
     assert found(store, "bicycle") == ["tea"]
-
-
-def test_many_changes_before_a_search_are_all_found(words: Any) -> None:
-    with RecallStore(embedding=words, event_times=False) as store:
-        store.add(Memory(id=f"m{n}", content=f"word{n}") for n in range(1_500))
-        store.delete([f"m{n}" for n in range(700)])
-        store.add([Memory(id="m3", content="word3 again")])
-        assert [found(store, f"word{n}") for n in (2, 3, 700, 1499)] == [
-            [],
-            ["m3"],
-            ["m700"],
-            ["m1499"],
-        ]
 
 
 MANY = 700

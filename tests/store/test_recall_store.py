@@ -6,7 +6,7 @@ from collections.abc import Callable
 import chromadb
 import numpy as np
 import pytest
-from store.kit import NOON, SmallEmbedding, best, contents, ids, python_process, similarities
+from store.kit import NOON, SmallEmbedding, best, contents, similarities
 
 from recall_retrievers.core.errors import (
     ForeignCollectionError,
@@ -62,17 +62,6 @@ class TestEverywhere:
         assert [contents(found) for found in answers] == [["train"], ["tea"], ["train", "tea"]]
         assert store.find([]) == []
 
-    def test_an_empty_store_finds_nothing(self, store: RecallStore) -> None:
-        assert (store.count(), best(store, "tea"), store.get(["x"])) == (0, [], [])
-        assert store.add([]) == []
-        store.delete([])
-
-    async def test_async_does_the_same(self, store: RecallStore) -> None:
-        made = await store.aadd(["tea", "train"])
-        searches = [Search("train", 2), Search("tea", 1)]
-        assert await store.afind(searches) == store.find(searches)
-        assert ids(store.get(made)) == made
-
     def test_a_closed_store_says_so(self, store: RecallStore) -> None:
         store.add(["tea"])
         store.close()
@@ -92,12 +81,6 @@ class TestEverywhere:
                 use()
         with pytest.raises(StoreClosedError, match="closed"):
             asyncio.run(store.afind([Search("tea", 1)]))
-
-
-def test_importing_the_store_does_not_import_chroma() -> None:
-    script = "import sys, recall_retrievers.store; print('chromadb' in sys.modules)"
-    out, _ = python_process(script).communicate(timeout=60)
-    assert out == "False\n"
 
 
 def test_a_collection_of_ours_takes_no_fields(

@@ -3,17 +3,15 @@
 import random
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from embeds_once import EmbedsOnce
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from store.kit import SmallEmbedding, ids
 
 from recall_retrievers.core.candidate import Hit
@@ -22,7 +20,6 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.collection import Collection, Similar
-from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.rows import planner
 from recall_retrievers.store.rows.table import Table
 from recall_retrievers.timeline import TimeRange
@@ -196,71 +193,8 @@ def test_other_work_is_done_while_chroma_searches(
     assert ids(filled.find([whole, besides])[0]) == exact(whole)
 
 
-def test_every_way_is_chosen_where_it_is_the_cheapest() -> None:
-    def first(matching: int | None, unread: int, rows: int = 100_000) -> str:
-        return planner.RowCounts(50, rows, matching, unread).routes[0]
-
-    assert first(100_000, 100_000) == "graph"
-    assert first(60_000, 60_000) == "graph"
-    assert first(150, 150) == "rows"
-    assert first(5_000, 0) == "rows"
-    assert first(None, 0) == "where"
-    assert first(6_000, 6_000, rows=8_000_000) == "rows"
-    assert first(800, 800, rows=1_000) == "graph"
-
-
 def test_only_what_cannot_come_back_short_stands_alone() -> None:
     for matching in (None, 0, 1, 50, 1000, 50_000, 100_000):
         for unread in (0, matching or 0):
             ways = planner.RowCounts(50, 100_000, matching, unread).routes
             assert ways[-1] in {"rows", "where"}
-
-
-@dataclass(frozen=True)
-class Real:
-    """A store with real embeddings, and of each of its memories the moment and the vector."""
-
-    store: RecallStore
-    model: MiniLM
-    moments: list[datetime]
-    vectors: NDArray[np.float32]
-
-
-@pytest.fixture(scope="module")
-def real() -> Iterator[Real]:
-    dice = random.Random(3)
-    subjects = ["My sister", "The dentist", "Our neighbour", "Anna", "The old teacher", "Ben"]
-    verbs = ["likes", "lost", "painted", "asked about", "forgot", "brought", "sold", "repaired"]
-    things = ["green tea", "a red bicycle", "the garden", "letters", "an umbrella", "the piano"]
-    places = ["in Berlin", "by the river", "at work", "on the train", "at home", "in the museum"]
-    texts = [
-        f"{dice.choice(subjects)} {dice.choice(verbs)} {dice.choice(things)} {dice.choice(places)}"
-        for _ in range(1200)
-    ]
-    texts = sorted(set(texts))
-    model = EmbedsOnce()
-    moments = [FIRST + timedelta(hours=number) for number in range(len(texts))]
-    dice.shuffle(moments)
-    with RecallStore(embedding=model, event_times=False) as store:
-        store.add(
-            Memory(id=str(n), content=text, created_at=moments[n]) for n, text in enumerate(texts)
-        )
-        yield Real(store, model, moments, model.embed_documents(texts))
-
-
-@pytest.mark.parametrize("share", [0.05, 0.25, 0.6, 1.0])
-def test_the_graph_finds_nearly_all_of_real_embeddings(
-    share: float, real: Real, monkeypatch: Any
-) -> None:
-    """Recall of the ten nearest against exact search, over the graph alone."""
-    monkeypatch.setattr(planner.RowCounts, "routes", ["graph", "where"])
-    span = TimeRange(FIRST, FIRST + timedelta(hours=len(real.moments) * share), "day")
-    inside = [n for n, moment in enumerate(real.moments) if span.contains(moment)]
-    hits, wanted = 0, 0
-    for question in ["Who likes tea?", "What happened in the museum?", "the bicycle", "letters"]:
-        similar = real.vectors @ real.model.embed_query(question)
-        best = {str(n) for n in sorted(inside, key=lambda n: -similar[n])[:10]}
-        found = real.store.find([Search(question, 10, within=(span,))])[0]
-        hits += len(best & set(ids(found)))
-        wanted += len(best)
-    assert hits / wanted >= 0.98

@@ -173,19 +173,6 @@ def test_an_event_counts_to_the_microsecond(in_memory: RecallStore) -> None:
     assert not seen(700, 2000)
 
 
-def test_between_two_events_of_a_memory_nothing_happens(in_memory: RecallStore) -> None:
-    def day(number: int) -> TimeRange:
-        start = datetime(2024, 3, number, tzinfo=UTC)
-        return TimeRange(start, start + timedelta(days=1), "day")
-
-    in_memory.add([{"content": "visits", "created_at": 0, "events": [day(1), day(9)]}])
-
-    def found(number: int) -> int:
-        return len(in_memory.find([Search("visits", limit=5, within=(day(number),))])[0])
-
-    assert [found(number) for number in (1, 5, 9)] == [1, 0, 1]
-
-
 def test_matches_behind_many_rows_that_only_nearly_match_are_reached(
     in_memory: RecallStore,
 ) -> None:
