@@ -142,14 +142,6 @@ def test_it_is_loaded_and_not_read_again(tmp_path: Path, caplog: pytest.LogCaptu
         assert by_words(store, "word7") == ["m7"]
     assert caplog.records == []
 
-    shutil.rmtree(tmp_path / ".recall")
-    with (
-        caplog.at_level("INFO", row_index.__name__),
-        RecallStore(tmp_path, embedding=SMALL) as store,
-    ):
-        assert by_words(store, "word7") == ["m7"]
-    assert caplog.records
-
 
 def test_many_new_versions_of_rows_do_not_make_it_grow(tmp_path: Path) -> None:
     def size() -> int:

@@ -97,22 +97,6 @@ def test_rows_that_a_filter_takes_out_are_made_up_for(words: Any) -> None:
         assert found(store, "tea", filter={"tags": {"$contains": "x"}}) == ["a", "b", "c"]
 
 
-@pytest.mark.usefixtures("each_way")
-def test_an_event_is_found_in_its_time(store: RecallStore) -> None:
-    store.add(
-        [
-            Memory(
-                id="visit",
-                content="Seen the dentist.",
-                created_at="2024-05-01T09:00:00Z",
-                events=(MARCH,),
-            )
-        ]
-    )
-
-    assert found(store, "dentist", within=(MARCH,)) == ["fear", "visit"]
-
-
 def test_writes_and_other_questions_do_not_wait_for_a_search_by_words(
     store: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

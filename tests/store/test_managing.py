@@ -16,7 +16,7 @@ from store.kit import SmallEmbedding, ids
 from tables import table
 
 from recall_retrievers.core.errors import ForeignCollectionError, ScopeError, StoreClosedError
-from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import Recurrence, TimeRange
 
@@ -113,18 +113,6 @@ def test_lists_and_counts_what_fulfils_all_conditions(
         assert ids(list(shelf.memories(**chosen, order="oldest"))) == ordered
         assert ids(list(shelf.memories(**chosen, limit=3))) == ordered[:-4:-1]
         assert shelf.count(**chosen) == len(ordered)
-
-
-def test_pages_join_to_the_whole_list(shelf: RecallStore) -> None:
-    for order in ("newest", "oldest"):
-        whole = list(shelf.memories(order=order))
-        pages: list[Memory] = []
-        while page := list(
-            shelf.memories(order=order, limit=7, after=pages[-1] if pages else None)
-        ):
-            pages += page
-            assert len(pages) <= len(whole)
-        assert pages == whole
 
 
 def test_scopes_and_stats(shelf: RecallStore) -> None:

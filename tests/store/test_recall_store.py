@@ -6,7 +6,7 @@ from collections.abc import Callable
 import chromadb
 import numpy as np
 import pytest
-from store.kit import NOON, SmallEmbedding, best, contents, similarities
+from store.kit import NOON, SmallEmbedding, best, contents, python_process, similarities
 
 from recall_retrievers.core.errors import (
     ForeignCollectionError,
@@ -81,6 +81,12 @@ class TestEverywhere:
                 use()
         with pytest.raises(StoreClosedError, match="closed"):
             asyncio.run(store.afind([Search("tea", 1)]))
+
+
+def test_importing_the_store_does_not_import_chroma() -> None:
+    script = "import sys, recall_retrievers.store; print('chromadb' in sys.modules)"
+    out, _ = python_process(script).communicate(timeout=60)
+    assert out == "False\n"
 
 
 def test_a_collection_of_ours_takes_no_fields(
