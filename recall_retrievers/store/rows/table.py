@@ -10,7 +10,6 @@ from datetime import datetime
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
-from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +91,6 @@ class Table:
         self._resting: deque[tuple[float, int]] = deque()
         self._cache = cache or Cache(0)
         self._owner = object()  # of what is in the cache
-        self._let_go = finalize(self, self._cache.clear, self._owner)
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
         self._names: dict[int, str] = {}  # the types and authors that have these numbers
         self._bounded = folder is None
@@ -448,7 +446,7 @@ class Table:
 
     def close(self) -> None:
         """Let everything go. A search that still runs raises `StoreClosedError`."""
-        self._let_go()
+        self._cache.clear(self._owner)
         self.data.close()
         self._vectors.close()
 
