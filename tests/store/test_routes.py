@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from store.kit import ZONES, SmallEmbedding, ids
 
@@ -151,6 +151,7 @@ def test_a_forced_way_finds_what_exact_search_finds(
     monkeypatch.setattr(planner.RowCounts, "routes", ways)
 
     @given(searches())
+    @example(Search("tea", 1000, within=(TimeRange(FIRST - 100 * DAY, FIRST, "day"),)))
     @settings(deadline=None, max_examples=25)
     def holds(search: Search) -> None:
         assert is_exact(opened.find([search])[0], search)
