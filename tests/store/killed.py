@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal
 
 import chromadb
-from store.elsewhere import server
+from store.elsewhere import ENDS, server
 from store.kit import SmallEmbedding
 
 from recall_retrievers.core.errors import StoreDamagedError
@@ -37,7 +36,6 @@ When = Literal["at any time", "at a save", "after a write"]
 _FIRST = datetime(2024, 1, 1, 12, tzinfo=UTC)
 _SCOPES = (Scope(), Scope(user_id="ann"), Scope(user_id="bob"))
 _STARTS = 60.0  # seconds within which a process must begin its work
-_ENDS = 120.0  # and within which a look must end
 _LOOKED_AT = 60  # memories searched for through the store; every one is searched for in Chroma
 
 
@@ -191,7 +189,7 @@ def killed(
     process = server.Process(target=target, args=(work.__name__, path, diary.path, seed))
     process.start()
     if when == "after a write":
-        process.join(_ENDS)
+        process.join(ENDS)
         assert process.exitcode == -signal.SIGKILL, "it ended before it was killed"
     else:
         _wait_for(lambda: diary.size() > begun, process)
@@ -265,28 +263,6 @@ def _index_folders(path: Path) -> list[Path]:
 
 
 # -- the look -------------------------------------------------------------------------------------
-
-
-def said_by(look: Callable[..., str], *given: object) -> str:
-    """What a look at a path says that is taken in another process."""
-    ours, theirs = server.Pipe()
-    process = server.Process(target=_answer, args=(theirs, look, *given))
-    process.start()
-    theirs.close()
-    try:
-        return str(ours.recv()) if ours.poll(_ENDS) else "it took too long"
-    except EOFError:
-        return "it crashed"
-    finally:
-        process.kill()
-        process.join()
-
-
-def _answer(pipe: Connection, look: Callable[..., str], *given: object) -> None:
-    try:
-        pipe.send(look(*given))
-    except Exception as error:  # noqa: BLE001 - the test says what it was
-        pipe.send(f"{type(error).__name__}: {error}")
 
 
 def what_is_left(path: Path, diary_path: Path, seed: int) -> str:

@@ -97,6 +97,25 @@ def test_rows_that_a_filter_takes_out_are_made_up_for(words: Any) -> None:
         assert found(store, "tea", filter={"tags": {"$contains": "x"}}) == ["a", "b", "c"]
 
 
+@pytest.mark.usefixtures("each_way")
+@pytest.mark.parametrize(
+    "condition", [{"scope": Scope(user_id="bob")}, {"within": (MARCH,)}], ids=["scope", "time"]
+)
+def test_a_condition_admits_and_does_not_add_to_the_score(
+    store: RecallStore, condition: dict[str, Any]
+) -> None:
+    alone, limited = (
+        {memory.id: memory.score for memory in found}
+        for found in store.find(
+            [
+                Search("dentist", 5, method="keyword"),
+                Search("dentist", 5, method="keyword", **condition),
+            ]
+        )
+    )
+    assert limited == {"fear": alone["fear"]}
+
+
 def test_writes_and_other_questions_do_not_wait_for_a_search_by_words(
     store: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from store.elsewhere import said_by
 from store.killed import (
     Diary,
     When,
@@ -19,7 +20,6 @@ from store.killed import (
     new_store,
     reopen,
     repair,
-    said_by,
     what_is_left,
 )
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import chromadb
 import pytest
-from store.killed import add, embedding, look, new_store, said_by, text_of, wrongly_found
+from store.elsewhere import said_by
+from store.killed import add, embedding, look, new_store, text_of, wrongly_found
 
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
