@@ -33,6 +33,7 @@ from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.cells import decided
 from recall_retrievers.store.rows.columns import NEVER, Places, Wanted
+from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, ServerRows, open_rows
 from recall_retrievers.store.rows.searcher import ScopedSearcher
@@ -139,7 +140,7 @@ class LiveCollection:
         with self._while_open(), self._indexed(scope) as rows:
             if rows is not None:
                 places, created = _selected(rows.table, conditions, None)
-                turns = rows.table.of_type(places, "conversation")
+                turns = rows.table.column("memory_type", places) == hashed("conversation")
             else:
                 found = [*islice(_fitting_in_chroma(self.collection, conditions), _ROWS + 1)]
                 if len(found) > _ROWS:
@@ -243,7 +244,7 @@ def _selected(
     """The rows that may fulfil conditions, and when they were recorded, in milliseconds."""
     wanted = Wanted(conditions.scope, standing=conditions.standing)
     places = table.select(wanted, where).places
-    created = table.created(places)
+    created = table.column("created", places)
     created = np.where(created == NEVER, UNDATED, created)
     if conditions.recorded is not None:
         first, last = bounds_of(conditions.recorded)

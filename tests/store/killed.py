@@ -11,16 +11,15 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal
 
 import chromadb
-from store.elsewhere import server
+from store.elsewhere import ENDS, server
 from store.kit import SmallEmbedding
 
 from recall_retrievers.core.errors import StoreDamagedError
@@ -37,9 +36,7 @@ When = Literal["at any time", "at a save", "after a write"]
 _FIRST = datetime(2024, 1, 1, 12, tzinfo=UTC)
 _SCOPES = (Scope(), Scope(user_id="ann"), Scope(user_id="bob"))
 _STARTS = 60.0  # seconds within which a process must begin its work
-_ENDS = 120.0  # and within which a look must end
 _LOOKED_AT = 60  # memories searched for through the store; every one is searched for in Chroma
-_LOOKED_AT_REAL = 10  # with the embedding default, which takes its time
 
 
 @dataclass
@@ -82,8 +79,8 @@ class Diary:
             file.write(json.dumps(entry) + "\n")
 
 
-def embedding(real: bool) -> object:
-    return None if real else SmallEmbedding(96)
+def embedding() -> SmallEmbedding:
+    return SmallEmbedding(96)
 
 
 def new_store(path: Path, saved_each: int) -> None:
@@ -97,19 +94,19 @@ def new_store(path: Path, saved_each: int) -> None:
 # -- the work -------------------------------------------------------------------------------------
 
 
-def load(path: Path, diary: Diary, seed: int, real: bool) -> None:
+def load(path: Path, diary: Diary, seed: int) -> None:
     """One long load after the other, in calls of a few hundred memories."""
-    with RecallStore(path, embedding=embedding(real)) as store:
+    with RecallStore(path, embedding=embedding()) as store:
         for call in range(1_000):
-            _add(store, diary, [f"m{seed}-{call}-{x}" for x in range(20 if real else 120)], call)
+            _add(store, diary, [f"m{seed}-{call}-{x}" for x in range(120)], call)
 
 
-def change(path: Path, diary: Diary, seed: int, real: bool) -> None:
+def change(path: Path, diary: Diary, seed: int) -> None:
     """Memories added, replaced and deleted, a few at a time."""
     chosen = random.Random(seed)
     diary.read()
     there = sorted(diary.stored)
-    with RecallStore(path, embedding=embedding(real)) as store:
+    with RecallStore(path, embedding=embedding()) as store:
         for call in range(100_000):
             kind = chosen.choice(["add", "add", "replace", "delete", "ask"])
             if kind == "ask":
@@ -128,19 +125,19 @@ def change(path: Path, diary: Diary, seed: int, real: bool) -> None:
                 there = [row_id for row_id in there if row_id not in gone]
 
 
-def reopen(path: Path, diary: Diary, seed: int, real: bool) -> None:
+def reopen(path: Path, diary: Diary, seed: int) -> None:
     """The path opened, asked and closed, over and over."""
     for call in range(10_000):
-        with RecallStore(path, embedding=embedding(real)) as store:
+        with RecallStore(path, embedding=embedding()) as store:
             store.find([Search("anything", 3)])
             _add(store, diary, [f"o{seed}-{call}-{x}" for x in range(40)], call)
 
 
-def repair(path: Path, diary: Diary, seed: int, real: bool) -> None:
+def repair(path: Path, diary: Diary, seed: int) -> None:
     """The same damage repaired, over and over."""
     for _ in range(10_000):
         diary.begin()
-        RecallStore.repair(path, embedding=embedding(real))
+        RecallStore.repair(path, embedding=embedding())
         for folder in _index_folders(path):
             (folder / HEADER).write_bytes(b"torn")
 
@@ -178,22 +175,21 @@ def _moment(row_id: str) -> datetime:
 
 
 def killed(
-    work: Callable[[Path, Diary, int, bool], None],
+    work: Callable[[Path, Diary, int], None],
     path: Path,
     diary: Diary,
     seed: int,
     *,
-    real: bool,
     when: When,
 ) -> None:
     """Let some work begin in a process, and kill it."""
     chosen = random.Random(seed)
     begun = diary.size()
     target = _work_and_die if when == "after a write" else _work
-    process = server.Process(target=target, args=(work.__name__, path, diary.path, seed, real))
+    process = server.Process(target=target, args=(work.__name__, path, diary.path, seed))
     process.start()
     if when == "after a write":
-        process.join(_ENDS)
+        process.join(ENDS)
         assert process.exitcode == -signal.SIGKILL, "it ended before it was killed"
     else:
         _wait_for(lambda: diary.size() > begun, process)
@@ -205,55 +201,11 @@ def killed(
     diary.read()
 
 
-@contextmanager
-def read_beside(folder: Path) -> Iterator[None]:
-    """Another process reads every row index under a folder all the while, and fails at nothing."""
-    ours, theirs = server.Pipe()
-    process = server.Process(target=_read, args=(theirs, folder))
-    process.start()
-    theirs.close()
-    try:
-        yield
-        ours.send("enough")
-        read, wrong = ours.recv()
-        assert not wrong, wrong
-        assert read
-    finally:
-        process.kill()
-        process.join()
+def _work(name: str, path: Path, diary: Path, seed: int) -> None:
+    globals()[name](path, Diary(diary), seed)
 
 
-def _read(pipe: Connection, folder: Path) -> None:
-    read, wrong = 0, list[str]()
-    while not pipe.poll(0.02):
-        with suppress(FileNotFoundError):  # it was replaced meanwhile
-            for file in folder.glob(".recall/*/rows.sqlite"):
-                read += 1
-                wrong += _wrong_in(file)
-    pipe.send((read, wrong[:5]))
-
-
-def _wrong_in(file: Path) -> list[str]:
-    inode = file.stat().st_ino
-    try:
-        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as rows:
-            rows.execute("BEGIN")  # one state, whatever is written meanwhile
-            [[words]] = rows.execute("SELECT value FROM fact WHERE name = 'rows'")
-            [[counted]] = rows.execute("SELECT count(*) FROM said")
-            [[damage]] = rows.execute("PRAGMA quick_check(1)")
-    except sqlite3.Error as error:
-        # A file that is just being made has no table yet, or was replaced meanwhile.
-        same = "no such table" not in str(error) and file.stat().st_ino == inode
-        return [f"{file}: {error}"] if same else []
-    whole = words == counted and damage == "ok"
-    return [] if whole else [f"{file}: {words} rows with words, counted {counted}; {damage}"]
-
-
-def _work(name: str, path: Path, diary: Path, seed: int, real: bool) -> None:
-    globals()[name](path, Diary(diary), seed, real)
-
-
-def _work_and_die(name: str, path: Path, diary: Path, seed: int, real: bool) -> None:
+def _work_and_die(name: str, path: Path, diary: Path, seed: int) -> None:
     """Work until Chroma has written, and before the store hears of it."""
     left = random.Random(seed).randrange(25)
 
@@ -270,7 +222,7 @@ def _work_and_die(name: str, path: Path, diary: Path, seed: int, real: bool) -> 
 
     for method in ("upsert", "update", "delete"):
         setattr(chromadb.Collection, method, deadly(getattr(chromadb.Collection, method)))
-    _work(name, path, diary, seed, real)
+    _work(name, path, diary, seed)
 
 
 def _wait_for(happened: Callable[[], bool], process: BaseProcess) -> None:
@@ -313,29 +265,7 @@ def _index_folders(path: Path) -> list[Path]:
 # -- the look -------------------------------------------------------------------------------------
 
 
-def said_by(look: Callable[..., str], *given: object) -> str:
-    """What a look at a path says that is taken in another process."""
-    ours, theirs = server.Pipe()
-    process = server.Process(target=_answer, args=(theirs, look, *given))
-    process.start()
-    theirs.close()
-    try:
-        return str(ours.recv()) if ours.poll(_ENDS) else "it took too long"
-    except EOFError:
-        return "it crashed"
-    finally:
-        process.kill()
-        process.join()
-
-
-def _answer(pipe: Connection, look: Callable[..., str], *given: object) -> None:
-    try:
-        pipe.send(look(*given))
-    except Exception as error:  # noqa: BLE001 - the test says what it was
-        pipe.send(f"{type(error).__name__}: {error}")
-
-
-def what_is_left(path: Path, diary_path: Path, seed: int, real: bool) -> str:
+def what_is_left(path: Path, diary_path: Path, seed: int) -> str:
     """Open a path, repair it if it asks for that, and check all that was acknowledged.
 
     Returns:
@@ -344,23 +274,25 @@ def what_is_left(path: Path, diary_path: Path, seed: int, real: bool) -> str:
     diary = Diary(diary_path)
     diary.read()
     outcome = "opened"
+    if torn := _torn(path):
+        return "; ".join(torn)
     try:
-        store = RecallStore(path, embedding=embedding(real))
+        store = RecallStore(path, embedding=embedding())
     except StoreDamagedError as error:
         if "recall repair" not in str(error):
             raise
-        RecallStore.repair(path, embedding=embedding(real))
-        store = RecallStore(path, embedding=embedding(real))
+        RecallStore.repair(path, embedding=embedding())
+        store = RecallStore(path, embedding=embedding())
         outcome = "repaired"
     with store:
-        return "; ".join(_wrong(store, path, diary, seed, real)) or outcome
+        return "; ".join(_wrong(store, path, diary, seed)) or outcome
 
 
 def look(path: Path, texts: dict[str, str], gone: set[str]) -> str:
     """What is wrong with a path; what was mended stays so, and is written to."""
     found: list[str] = []
     for _ in range(2):
-        with RecallStore(path, embedding=embedding(False)) as store:
+        with RecallStore(path, embedding=embedding()) as store:
             there = {each.id: each.content for each in store.memories()}
             found += [] if there.items() >= texts.items() else ["some are not there as stored"]
             found += ["some that were deleted are there"] if there.keys() & gone else []
@@ -370,7 +302,20 @@ def look(path: Path, texts: dict[str, str], gone: set[str]) -> str:
     return "; ".join(found)
 
 
-def _wrong(store: RecallStore, path: Path, diary: Diary, seed: int, real: bool) -> Iterator[str]:
+def _torn(path: Path) -> list[str]:
+    """The row indexes that have half a change."""
+    torn = []
+    for file in path.glob(".recall/*/rows.sqlite"):
+        with closing(sqlite3.connect(file)) as rows, suppress(sqlite3.OperationalError):  # no table
+            [[words]] = rows.execute("SELECT value FROM fact WHERE name = 'rows'")
+            [[counted]] = rows.execute("SELECT count(*) FROM said")
+            [[damage]] = rows.execute("PRAGMA quick_check(1)")
+            if words != counted or damage != "ok":
+                torn.append(f"{file}: {words} rows with words, counted {counted}; {damage}")
+    return torn
+
+
+def _wrong(store: RecallStore, path: Path, diary: Diary, seed: int) -> Iterator[str]:
     """What is not as it was acknowledged."""
     there = {each.id: each for each in store.memories()}
     if len(there) != store.count():
@@ -384,14 +329,14 @@ def _wrong(store: RecallStore, path: Path, diary: Diary, seed: int, real: bool) 
     if strange := there.keys() - known.keys() - diary.open:
         yield f"{len(strange)} that nobody stored"
     texts = {row_id: memory.content for row_id, memory in there.items()}
-    missed = _missed_by_chroma(path, texts, real)
+    missed = _missed_by_chroma(path, texts)
     # Chroma's graph may not lead to a row that it holds: a search of ours knows how to find it.
     lost = [
         x for x in missed if x not in [each.id for each in store.find([Search(texts[x], 3)])[0]]
     ]
     if lost:
         yield f"by meaning {len(lost)} of {len(there)} lost"
-    most, chosen = _LOOKED_AT_REAL if real else _LOOKED_AT, random.Random(seed)
+    most, chosen = _LOOKED_AT, random.Random(seed)
     some = chosen.sample(sorted(known), min(most, len(known)))
     gone = sorted(diary.deleted - diary.open)
     yield from wrongly_found(
@@ -424,14 +369,14 @@ def wrongly_found(store: RecallStore, texts: dict[str, str], gone: Iterable[str]
             yield f"{x} was deleted and is found"
 
 
-def _missed_by_chroma(path: Path, texts: dict[str, str], real: bool) -> list[str]:
+def _missed_by_chroma(path: Path, texts: dict[str, str]) -> list[str]:
     """The rows that Chroma does not find by the vector of their own text."""
     client = chromadb.PersistentClient(os.path.realpath(path))
     collection = client.get_collection("memories", embedding_function=None)
     missed: list[str] = []
     for start in range(0, len(texts), 500):
         ids = list(texts)[start : start + 500]
-        vectors = as_embedder(embedding(real)).embed_documents([texts[row_id] for row_id in ids])
+        vectors = as_embedder(embedding()).embed_documents([texts[row_id] for row_id in ids])
         found = collection.query(query_embeddings=vectors, n_results=3, include=[])["ids"]
         missed += [row_id for row_id, near in zip(ids, found, strict=True) if row_id not in near]
     client.close()

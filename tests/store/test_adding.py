@@ -115,18 +115,6 @@ class TestAdding:
                 in_memory.add([{"content": "tea", **wrong}])
         assert in_memory.count() == 2
 
-    @pytest.mark.parametrize("scalar", [np.float64(1.5), np.float32(1.5), np.int64(3), np.int32(3)])
-    def test_a_numpy_number_is_stored_as_it_is_or_refused(
-        self, in_memory: RecallStore, scalar: Any
-    ) -> None:
-        try:
-            made = in_memory.add([{"content": "x", "metadata": {"k": scalar}}])
-        except MemoryFormatError:
-            assert in_memory.count() == 0
-        else:
-            assert in_memory.get(made)[0].metadata["k"] == scalar.item()
-            assert len(best(in_memory, "x", filter={"k": scalar.item()})) == 1
-
     @pytest.mark.parametrize("one", ["tea", {"content": "tea"}, Memory(content="tea")], ids=repr)
     def test_a_single_memory_is_not_taken_for_a_list(
         self, in_memory: RecallStore, one: Any

@@ -1,10 +1,10 @@
 """A damaged path is noticed before Chroma's engine reads it, named, and repaired."""
 
-import io
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from recall_retrievers.core.errors import (
     StoreLockedError,
 )
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.database import DATABASE, check_database
 from recall_retrievers.store.doctor import repair
 
 ROWS = 130
@@ -62,24 +61,12 @@ def index_of(path: Path) -> Path:
     return header.parent
 
 
-def without_folder(index: Path) -> None:
-    shutil.rmtree(index)
-
-
 def without_names(index: Path) -> None:
     (index / "index_metadata.pickle").unlink()
 
 
-def names_cut_off(index: Path) -> None:
-    os.truncate(index / "index_metadata.pickle", 500)
-
-
 def code_for_names(index: Path) -> None:
     (index / "index_metadata.pickle").write_bytes(b"cos\nabort\n(tR.")  # pickled: os.abort()
-
-
-def header_cut_off(index: Path) -> None:
-    os.truncate(index / "header.bin", 40)
 
 
 def header_ahead(index: Path) -> None:
@@ -93,26 +80,32 @@ def garbage_rows(index: Path) -> None:
     (index / "data_level0.bin").write_bytes(os.urandom((index / "data_level0.bin").stat().st_size))
 
 
-def links_cut_off(index: Path) -> None:
-    os.truncate(index / "link_lists.bin", 100)
+def cut_off(name: str, size: int) -> Callable[[Path], None]:
+    return lambda index: os.truncate(index / name, size)
 
 
-def links_of_terabytes(index: Path) -> None:
-    os.truncate(index / "link_lists.bin", 4 << 40)
+header_cut_off, links_cut_off = cut_off("header.bin", 40), cut_off("link_lists.bin", 100)
+lengths_cut_off = cut_off("length.bin", 40)
+# Each damage, and how many vectors are lost.
+DAMAGE: dict[str, tuple[Callable[[Path], object], int]] = {
+    "without folder": (shutil.rmtree, LOST),
+    "without names": (without_names, LOST),
+    "names cut off": (cut_off("index_metadata.pickle", 500), LOST),
+    "code for names": (code_for_names, LOST),
+    "garbage rows": (garbage_rows, LOST),
+    "header cut off": (header_cut_off, 0),
+    "header ahead": (header_ahead, 0),
+    "links cut off": (links_cut_off, 0),
+    "links of terabytes": (cut_off("link_lists.bin", 4 << 40), 0),
+    "lengths cut off": (lengths_cut_off, 0),
+}
 
 
-def lengths_cut_off(index: Path) -> None:
-    os.truncate(index / "length.bin", 40)
-
-
-LOST_NAMES = [without_folder, without_names, names_cut_off, code_for_names, garbage_rows]
-KEPT_VECTORS = [
-    header_cut_off,
-    header_ahead,
-    links_cut_off,
-    links_of_terabytes,
-    lengths_cut_off,
-]
+@contextmanager
+def raw(path: Path) -> Iterator[Any]:
+    """The collection, by Chroma's own client."""
+    with chromadb.PersistentClient(str(path)) as client:
+        yield client.get_collection("memories", embedding_function=None)
 
 
 def all_is_there(path: Path, embedding: SmallEmbedding) -> bool:
@@ -125,8 +118,10 @@ def all_is_there(path: Path, embedding: SmallEmbedding) -> bool:
         )
 
 
-@pytest.mark.parametrize("damage", [*LOST_NAMES, *KEPT_VECTORS])
-def test_damage_is_noticed_and_repaired(path: Path, damage: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize(("damage", "lost"), DAMAGE.values(), ids=DAMAGE)
+def test_damage_is_noticed_and_repaired(
+    path: Path, damage: Callable[[Path], object], lost: int
+) -> None:
     damage(index_of(path))
 
     for _ in range(2):  # the first one, which closes the path, does not vouch for its files
@@ -139,7 +134,7 @@ def test_damage_is_noticed_and_repaired(path: Path, damage: Callable[[Path], Non
     embedding = Counting()
     [repaired] = RecallStore.repair(path, embedding=embedding)
 
-    assert embedding.embedded == repaired.embedded == (LOST if damage in LOST_NAMES else 0)
+    assert embedding.embedded == repaired.embedded == lost
     assert repaired.recovered == 128 - repaired.embedded
     assert all_is_there(path, SmallEmbedding())
     assert not list((path / ".recall").glob("repair/*"))  # nothing is left of the work
@@ -148,11 +143,9 @@ def test_damage_is_noticed_and_repaired(path: Path, damage: Callable[[Path], Non
 
 def test_the_vectors_of_the_row_index_are_not_made_again(whole: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(whole, tmp_path / "memories"))
-    client = chromadb.PersistentClient(str(path))
-    client.get_collection("memories", embedding_function=None).update(
-        ids=["m5"], documents=[text(5)], embeddings=[SmallEmbedding().embed_query("milk")]
-    )  # the row index has not followed that
-    client.close()
+    with raw(path) as rows:  # the row index has not followed that
+        milk = SmallEmbedding().embed_query("milk")
+        rows.update(ids=["m5"], documents=[text(5)], embeddings=[milk])
     without_names(index_of(path))
 
     embedding = Counting()
@@ -168,13 +161,11 @@ def test_a_vector_that_the_row_index_has_of_an_earlier_time_is_made_again(
     whole: Path, tmp_path: Path
 ) -> None:
     path = Path(shutil.copytree(whole, tmp_path / "memories"))
-    client = chromadb.PersistentClient(str(path))
-    rows = client.get_collection("memories", embedding_function=None)
-    new = SmallEmbedding().embed_query("milk")
-    rows.update(ids=["m5"], documents=["milk"], embeddings=[new])
-    for n in range(SAVED_EACH):  # so that the log does not have it any more
-        rows.update(ids=["m6"], metadatas=[{"n": n}])
-    client.close()
+    with raw(path) as rows:
+        new = SmallEmbedding().embed_query("milk")
+        rows.update(ids=["m5"], documents=["milk"], embeddings=[new])
+        for n in range(SAVED_EACH):  # so that the log does not have it any more
+            rows.update(ids=["m6"], metadatas=[{"n": n}])
     without_names(index_of(path))
 
     [repaired] = RecallStore.repair(path, embedding=SmallEmbedding())
@@ -201,10 +192,8 @@ def test_vectors_that_are_not_scaled_keep_their_length(tmp_path: Path) -> None:
 
     RecallStore.repair(path, embedding=Long())
 
-    client = chromadb.PersistentClient(os.path.realpath(path))
-    rows = client.get_collection("memories", embedding_function=None)
-    read = np.asarray(rows.get(include=["embeddings"])["embeddings"])
-    client.close()
+    with raw(path) as rows:
+        read = np.asarray(rows.get(include=["embeddings"])["embeddings"])
     assert np.linalg.norm(read, axis=1) == pytest.approx(3 * np.ones(20), abs=1e-4)
 
 
@@ -236,19 +225,6 @@ def test_a_row_index_that_is_newer_than_the_database_is_not_believed(
 
     assert repaired.embedded == LOST
     assert all_is_there(path, SmallEmbedding())
-
-
-def test_what_was_repaired_is_open_to_all_that_may_open_it(path: Path) -> None:
-    without_names(index_of(path))
-    RecallStore.repair(path, embedding=SmallEmbedding())
-
-    assert opens_elsewhere(path) == "128"
-    client = chromadb.PersistentClient(str(path))
-    near = client.get_collection("memories", embedding_function=None).query(
-        query_embeddings=SmallEmbedding().embed_documents([text(7)]), n_results=1
-    )
-    client.close()
-    assert near["ids"] == [["m7"]]
 
 
 def test_a_path_that_is_whole_is_left_as_it_is(path: Path) -> None:
@@ -407,11 +383,9 @@ def test_a_first_save_that_was_torn_is_repaired(tmp_path: Path) -> None:
     [repaired] = RecallStore.repair(path, embedding=Counting())
 
     assert (repaired.recovered, repaired.embedded) == (50, 0)
-    client = chromadb.PersistentClient(os.path.realpath(path))
-    rows = client.get_collection("memories", embedding_function=None)
     vectors = SmallEmbedding().embed_documents([text(x) for x in range(50)])
-    found = rows.query(query_embeddings=vectors, n_results=1, include=[])["ids"]
-    client.close()
+    with raw(path) as rows:
+        found = rows.query(query_embeddings=vectors, n_results=1, include=[])["ids"]
     assert found == [[f"m{x}"] for x in range(50)]
 
 
@@ -489,20 +463,3 @@ def test_there_must_be_something_to_repair(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no folder"):
         RecallStore.repair(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_a_database_that_is_being_made_is_not_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    database, opened = tmp_path / DATABASE, Path.open
-    database.touch()
-
-    def open_before_it_is_made(file: Path, *mode: Any, **named: Any) -> Any:
-        if file != database:
-            return opened(file, *mode, **named)
-        with opened(database, "wb") as made:  # by another store, at this moment
-            made.write(b"SQLite format 3\x00")
-        return io.BytesIO()
-
-    monkeypatch.setattr(Path, "open", open_before_it_is_made)
-    check_database(tmp_path)

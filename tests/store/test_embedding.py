@@ -28,12 +28,6 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 class TestMiniLM:
-    def test_one_row_of_length_one_a_text(self) -> None:
-        vectors = MiniLM().embed_documents(MIXED)
-        assert vectors.shape == (len(MIXED), MiniLM().dimension)
-        assert vectors.dtype == np.float32
-        assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
-
     def test_a_vector_depends_on_its_text_alone(self) -> None:
         texts = [*MIXED, *(" ".join(["many", "small", "words"][: n % 4]) * n for n in range(50))]
         vectors = MiniLM().embed_documents(texts)

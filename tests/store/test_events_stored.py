@@ -16,6 +16,7 @@ from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange, extract_time
 
 RECORDED = "2024-03-20T18:30:00Z"
+EAST = "2024-03-20T18:30:00+14:00"  # a day there may be over before it begins elsewhere
 TEXT = "We met Anna two weeks ago."
 OWN = TimeRange(datetime(2020, 1, 1, tzinfo=UTC), datetime(2020, 1, 2, tzinfo=UTC), "day")
 
@@ -50,7 +51,7 @@ def test_a_told_day_is_found_from_any_zone_and_its_neighbours_are_not(
     store: RecallStore, asker: str
 ) -> None:
     store.add(
-        {"id": f"{day}", "content": f"We meet on {day} June 2026.", "created_at": RECORDED}
+        {"id": f"{day}", "content": f"We meet on {day} June 2026.", "created_at": EAST}
         for day in (7, 8, 9)
     )
     asked = tuple(extract_time("8 June 2026", RECORDED, timezone=asker))

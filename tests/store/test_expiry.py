@@ -1,12 +1,10 @@
 """A memory that has expired is found by nobody, in no way, on any kind of store."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Literal
 
 import chromadb
 import pytest
-from cloud_stand_in import CloudStandIn
 from store.kit import NOON, SmallEmbedding, best, ids
 from tables import table
 
@@ -74,13 +72,6 @@ def test_a_question_counts_from_its_own_moment(store: RecallStore) -> None:
     assert found(store, moment=NOON - 2 * HOUR) == [["gone", "long", "short", "stays"]] * 4
 
 
-def test_it_is_known_after_opening_again(tmp_path: Path, small: SmallEmbedding) -> None:
-    for _ in range(2):
-        with RecallStore(tmp_path, embedding=small, clock=Clock()) as store:
-            assert not store.add(TEAS) or found(store) == [["long", "short", "stays"]] * 4
-            assert store.get(["long"])[0].expires_at == NOON + 48 * HOUR
-
-
 def test_expired_memories_make_room_for_others(small: SmallEmbedding) -> None:
     """Hundreds of expired ones are nearer to the question than the one that is left."""
     with RecallStore(embedding=small, clock=Clock()) as store:
@@ -90,19 +81,6 @@ def test_expired_memories_make_room_for_others(small: SmallEmbedding) -> None:
             assert ids(best(store, "tea", 1, method=method)) == ["left"]
         store.delete([f"{n:03}" for n in range(600)])
         assert found(store) == [["left"]] * 4
-
-
-def test_expired_memories_make_room_in_the_cloud(
-    cloud: CloudStandIn, collection_name: str, small: SmallEmbedding
-) -> None:
-    """They fill the 300 rows that the cloud returns, so it is told to leave them out."""
-    client = cloud.client()
-    with RecallStore(client, collection_name, embedding=small, clock=Clock(), create=True) as store:
-        store.add(tea(f"{n:03}", -1, content="tea") for n in range(320))
-        store.add([tea("left", 1, content="a cup of tea is left"), tea("bread", content="bread")])
-        for method in METHODS:
-            assert ids(best(store, "tea", 1, method=method)) == ["left"]
-    client.delete_collection(collection_name)
 
 
 @pytest.mark.parametrize("value", ["2024-03-05T13:00:00+00:00", "March 5, 2024", 1709643600])

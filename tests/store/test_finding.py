@@ -1,10 +1,8 @@
 """Finding: side by side with writers, on the event loop, and when Chroma stumbles."""
 
 import asyncio
-import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import chromadb
@@ -104,32 +102,6 @@ class TestFinding:
             async with asyncio.timeout(20):
                 await store.afind([Search(f"tea {number}", 1) for number in range(8)])
 
-    def test_a_store_closed_while_it_searches_says_so(self, tmp_path: Path) -> None:
-        errors: list[Exception] = []
-        searched = threading.Semaphore(0)
-
-        def search(store: RecallStore) -> None:
-            try:
-                while True:
-                    store.find([Search("tea", 5), Search("tea", 5, method="keyword")])
-                    searched.release()
-            except Exception as error:  # noqa: BLE001 - handed to the test
-                errors.append(error)
-
-        for number in range(5):
-            store = RecallStore(tmp_path / str(number), embedding=SmallEmbedding())
-            store.add([f"tea {number}" for number in range(20)])
-            threads = [threading.Thread(target=search, args=(store,)) for _ in range(3)]
-            for thread in threads:
-                thread.start()
-            for _ in range(3 * number):  # closed at the first search, or later
-                assert searched.acquire(timeout=30)
-            store.close()
-            for thread in threads:
-                thread.join(30)
-        assert len(errors) == 15
-        assert {type(error) for error in errors} == {StoreClosedError}
-
     def test_an_error_of_chroma_in_a_store_that_was_closed_meanwhile_says_so(
         self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -156,27 +128,6 @@ class TestFinding:
         monkeypatch.setattr(Table, "by_words", closing)
         with pytest.raises(StoreClosedError):
             best(in_memory, "tea", method="keyword")
-
-    def test_threads_may_search_and_write_at_once(self, in_memory: RecallStore) -> None:
-        errors: list[BaseException] = []
-
-        def work(number: int) -> None:
-            try:
-                for turn in range(15):
-                    made = in_memory.add([f"word{number} turn{turn}"])
-                    assert best(in_memory, f"word{number}", limit=3, filter={"x": {"$ne": 1}})
-                    if turn % 2:
-                        in_memory.delete(made)
-            except BaseException as error:  # noqa: BLE001 - handed to the test
-                errors.append(error)
-
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert errors == []
-        assert in_memory.count() == 4 * 8
 
     def test_chroma_is_never_asked_to_embed(
         self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch

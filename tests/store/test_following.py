@@ -121,33 +121,6 @@ def test_of_few_rows_what_is_added_and_deleted_is_seen_at_once(collection: Any) 
         assert by_words(store, "tea") == ["new", "word2"]
 
 
-def test_one_row_swapped_for_another_is_seen(
-    collection: Any, source: Any, no_pause: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(follower, "NOW_AND_THEN", 1_000_000)
-    fill(collection, [f"word{n}" for n in range(MANY)])
-    with RecallStore(*source, embedding=SMALL) as store:
-        assert by_words(store, "word3") == ["word3"]
-
-        collection.delete(ids=["word3"])
-        fill(collection, ["new"])
-        assert [by_words(store, each) for each in ("word3", "new")] == [[], ["new"]]
-        assert by_meaning(store, "new")[0] == "new"
-
-        fill(collection, ["newer", "newest"])
-        assert by_words(store, "newest") == ["newest"]
-
-        # One that is deleted and stored again comes last, so its new text is seen as well.
-        collection.delete(ids=["word9"])
-        collection.add(ids=["word9"], documents=["milk"], embeddings=[SMALL.embed_query("milk")])
-        assert [by_words(store, each) for each in ("word9", "milk")] == [[], ["word9"]]
-        assert len(by_words(store, "tea", limit=2 * MANY)) == MANY + 1
-        read: list[int] = []
-        with watched(monkeypatch, lambda _, page: read.append(len(page["ids"]))):
-            by_words(store, "milk")
-        assert sum(read) < 1000  # where nothing has changed the last ids tell
-
-
 def test_a_collection_filled_anew_is_compared_as_a_whole_now_and_then(
     collection: Any, source: Any, no_pause: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

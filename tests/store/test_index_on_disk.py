@@ -142,33 +142,6 @@ def test_it_is_loaded_and_not_read_again(tmp_path: Path, caplog: pytest.LogCaptu
         assert by_words(store, "word7") == ["m7"]
     assert caplog.records == []
 
-    shutil.rmtree(tmp_path / ".recall")
-    with (
-        caplog.at_level("INFO", row_index.__name__),
-        RecallStore(tmp_path, embedding=SMALL) as store,
-    ):
-        assert by_words(store, "word7") == ["m7"]
-    assert caplog.records
-
-
-def test_what_was_written_since_is_caught_up(tmp_path: Path) -> None:
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(50)])
-    kept = tmp_path / "kept"
-    shutil.copytree(tmp_path / ".recall", kept)
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        store.delete(["m1"])
-        store.add([Memory(id="m2", content="milk"), Memory(id="new", content="juice")])
-    shutil.rmtree(tmp_path / ".recall")
-    kept.rename(tmp_path / ".recall")  # as if the process was killed before it wrote the index
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        asked = ("word1", "word2", "word3", "milk", "juice")
-        found = [by_words(store, each) for each in asked]
-        assert found == [[], [], ["m3"], ["m2"], ["new"]]
-        assert sorted(by_meaning(store, "tea", 100)) == sorted(
-            {f"m{n}" for n in range(50)} - {"m1"} | {"new"}
-        )
-
 
 def test_many_new_versions_of_rows_do_not_make_it_grow(tmp_path: Path) -> None:
     def size() -> int:

@@ -116,22 +116,6 @@ def test_a_condition_admits_and_does_not_add_to_the_score(
     assert limited == {"fear": alone["fear"]}
 
 
-@pytest.mark.usefixtures("each_way")
-def test_an_event_is_found_in_its_time(store: RecallStore) -> None:
-    store.add(
-        [
-            Memory(
-                id="visit",
-                content="Seen the dentist.",
-                created_at="2024-05-01T09:00:00Z",
-                events=(MARCH,),
-            )
-        ]
-    )
-
-    assert found(store, "dentist", within=(MARCH,)) == ["fear", "visit"]
-
-
 def test_writes_and_other_questions_do_not_wait_for_a_search_by_words(
     store: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,19 +156,6 @@ def test_a_row_replaced_during_a_search_is_found_by_its_new_words_alone(
     monkeypatch.setattr(row_words, "best", replaced)
     assert found(store, "green tea") == []
     assert found(store, "bicycle") == ["tea"]
-
-
-def test_many_changes_before_a_search_are_all_found(words: Any) -> None:
-    with RecallStore(embedding=words, event_times=False) as store:
-        store.add(Memory(id=f"m{n}", content=f"word{n}") for n in range(1_500))
-        store.delete([f"m{n}" for n in range(700)])
-        store.add([Memory(id="m3", content="word3 again")])
-        assert [found(store, f"word{n}") for n in (2, 3, 700, 1499)] == [
-            [],
-            ["m3"],
-            ["m700"],
-            ["m1499"],
-        ]
 
 
 MANY = 700

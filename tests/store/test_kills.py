@@ -1,4 +1,4 @@
-"""A process that is killed loses nothing that was acknowledged; another one reads all the while.
+"""A process that is killed loses nothing that was acknowledged.
 
 `make test` kills a few processes, `make test-kills` two hundred: RECALL_KILLS says how many.
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from store.elsewhere import said_by
 from store.killed import (
     Diary,
     When,
@@ -17,10 +18,8 @@ from store.killed import (
     killed,
     load,
     new_store,
-    read_beside,
     reopen,
     repair,
-    said_by,
     what_is_left,
 )
 
@@ -28,11 +27,10 @@ KILLS = int(os.environ.get("RECALL_KILLS", "3"))
 
 
 class Kind(NamedTuple):
-    work: Callable[[Path, Diary, int, bool], None]
+    work: Callable[[Path, Diary, int], None]
     saved_each: int  # after so many rows Chroma saves its index
     share: float  # of all kills
     when: When = "at any time"
-    real: bool = False  # with the embedding default
     turns: int = 1  # how often one path is worked on and killed
 
 
@@ -44,7 +42,6 @@ KINDS = {
     "changes-after-a-write": Kind(change, 50, 0.3, "after a write", turns=3),
     "opening": Kind(reopen, 100, 0.1),
     "repair": Kind(repair, 250, 0.1),
-    "with-the-embedding-default": Kind(load, 40, 0.1, "at a save", real=True),
 }
 
 
@@ -55,12 +52,11 @@ def test_nothing_acknowledged_is_lost(tmp_path: Path, kind: Kind) -> None:
     for seed in range(max(1, round(KILLS * kind.share))):
         path, diary = tmp_path / f"store-{seed}", Diary(tmp_path / f"diary-{seed}.jsonl")
         new_store(path, kind.saved_each)
-        with read_beside(path):
-            if kind.work is repair:
-                killed(load, path, diary, seed, real=kind.real, when="at a save")
-            for turn in range(kind.turns):
-                number = 1000 * turn + seed
-                killed(kind.work, path, diary, number, real=kind.real, when=kind.when)
-                outcomes[said_by(what_is_left, path, diary.path, number, kind.real)] += 1
+        if kind.work is repair:
+            killed(load, path, diary, seed, when="at a save")
+        for turn in range(kind.turns):
+            number = 1000 * turn + seed
+            killed(kind.work, path, diary, number, when=kind.when)
+            outcomes[said_by(what_is_left, path, diary.path, number)] += 1
     print(f"{outcomes.total()} kills: {dict(outcomes)}")  # noqa: T201 - the counts are the result
     assert set(outcomes) <= {"opened", "repaired"}, outcomes

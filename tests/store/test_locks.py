@@ -1,7 +1,6 @@
 """Nothing that a store does drops a lock that Chroma holds on its database, nor takes one."""
 
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +9,8 @@ from pathlib import Path
 
 import chromadb
 import pytest
-from store.kit import SmallEmbedding, best
+from store.kit import SmallEmbedding
 
-from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.database import (
     DATABASE,
@@ -23,7 +21,6 @@ from recall_retrievers.store.chroma.database import (
 )
 from recall_retrievers.store.chroma.place import Place, hold
 from recall_retrievers.store.doctor.check import examine
-from recall_retrievers.store.rows.scoped_rows import indexes_of
 
 if sys.platform != "win32":
     import fcntl
@@ -90,32 +87,3 @@ def test_nobody_waits_for_a_reader_that_waits_for_a_write(path: Path) -> None:
         assert not waiting.done()
         journal.unlink()
         assert waiting.result(5) == [(30,)]
-
-
-def test_a_lock_of_chroma_is_there_while_stores_work(
-    path: Path, client: chromadb.ClientAPI
-) -> None:
-    raw = client.get_collection("memories", embedding_function=None)
-    raw.add(ids=[f"o{x}" for x in range(3000)], embeddings=[[1.0] * 64] * 3000)
-    stopped = threading.Event()
-
-    def read() -> None:
-        while not stopped.is_set():
-            raw.get(where={"no": {"$ne": "such"}}, limit=3000)
-
-    reading = threading.Thread(target=read)
-    with RecallStore(client, embedding=SmallEmbedding()) as store:
-        best(store, "tea", method="keyword")
-        rows = indexes_of(raw, path)[0]
-        reading.start()
-        try:
-            alone = sum(locked(path) for _ in range(300))
-            seen = 0
-            for _ in range(300):
-                with rows.using(Scope()) as index:
-                    index.prepare(build=True, patient=True)
-                seen += locked(path)
-        finally:
-            stopped.set()
-            reading.join()
-    assert seen > alone / 4

@@ -164,12 +164,6 @@ def test_a_question_is_embedded_as_one() -> None:
     assert 0.8 < question @ passage < 0.999
 
 
-async def test_async_is_the_same() -> None:
-    model = Multilingual()
-
-    assert (await model.aembed_query("tea") == model.embed_query("tea")).all()
-
-
 def test_without_the_extra(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

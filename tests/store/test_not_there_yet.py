@@ -183,16 +183,6 @@ class TestClient:
             assert contents(best(store, "tea")) == ["tea"]
         assert names_in(client) == before
 
-    def test_a_collection_of_ones_own_is_made_among_others(
-        self, client: Any, others: str, collection_name: str, small: SmallEmbedding
-    ) -> None:
-        with RecallStore(client, collection_name, embedding=small) as store:
-            if store.count() == 0:
-                store.add(["green tea"])
-            assert contents(best(store, "tea")) == ["green tea"]
-        assert client.get_collection(others, embedding_function=None).count() == 1
-        client.delete_collection(collection_name)
-
     def test_with_create_it_is_empty_until_the_first_memory(
         self, client: Any, others: str, collection_name: str, small: SmallEmbedding
     ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import chromadb
 import pytest
 from chromadb.config import Settings
-from store.elsewhere import held_elsewhere, opens_elsewhere
+from store.elsewhere import opens_elsewhere
 from store.kit import NOON, SmallEmbedding, best, contents
 
 from recall_retrievers.core.errors import (
@@ -16,7 +16,6 @@ from recall_retrievers.core.errors import (
     MemoryFormatError,
     SettingsError,
     StoreError,
-    StoreLockedError,
 )
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange
@@ -29,28 +28,6 @@ class TestOpening:
             assert (mine.count(), yours.count()) == (1, 0)
             yours.close()
             assert contents(best(mine, "tea")) == ["tea"]
-
-    def test_what_is_on_a_path_is_there_again_after_opening_anew(
-        self, tmp_path: Path, small: SmallEmbedding
-    ) -> None:
-        with RecallStore(tmp_path / "deep" / "er", embedding=small) as store:
-            made = store.add(["tea", {"content": "train", "scope": {"user_id": "ann"}}])
-            before = store.get(made)
-        with RecallStore(str(tmp_path / "deep" / "er"), embedding=small) as store:
-            assert store.get(made) == before
-            assert contents(best(store, "train")) == ["train"]
-            store.add(["bread"])
-            assert store.count() == 3
-
-    def test_collections_of_one_path_are_kept_apart(
-        self, tmp_path: Path, small: SmallEmbedding
-    ) -> None:
-        with (
-            RecallStore(tmp_path, "mine", embedding=small) as mine,
-            RecallStore(tmp_path, "yours", embedding=small) as yours,
-        ):
-            mine.add(["tea"])
-            assert (mine.count(), yours.count()) == (1, 0)
 
     def test_a_path_opened_twice_under_two_spellings_is_one(
         self, tmp_path: Path, small: SmallEmbedding, monkeypatch: pytest.MonkeyPatch
@@ -74,17 +51,6 @@ class TestOpening:
         stores[-1].close()
         with RecallStore(path, embedding=small) as store:
             assert len(best(store, "word3", limit=9_999, filter={"none": {"$ne": 1}})) == 1150
-
-    def test_a_path_held_by_another_process_is_refused_until_that_ends(
-        self, tmp_path: Path, small: SmallEmbedding
-    ) -> None:
-        with held_elsewhere(tmp_path):
-            with pytest.raises(StoreLockedError, match=r"chroma run --path .*HttpClient"):
-                RecallStore(tmp_path, embedding=small)
-            with pytest.raises(StoreLockedError):
-                RecallStore(f"{tmp_path}/.", embedding=small)
-        with RecallStore(tmp_path, embedding=small) as store:
-            assert contents(best(store, "theirs")) == ["theirs"]
 
     def test_a_path_is_free_again_after_closing(
         self, tmp_path: Path, small: SmallEmbedding
@@ -191,20 +157,6 @@ class TestOpening:
                 assert store.count() == 0
         finally:
             client.close()
-
-    def test_the_clouds_index_is_understood(
-        self,
-        chroma: chromadb.ClientAPI,
-        in_memory: RecallStore,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        """Chroma Cloud answers with an index that is not called hnsw."""
-        in_memory.add(["tea"])
-        collection = chroma.get_collection(in_memory.name, embedding_function=None)
-        cloud = {"hnsw": None, "spann": {"space": "cosine"}, "embedding_function": None}
-        monkeypatch.setattr(type(collection), "configuration_json", property(lambda _: cloud))
-        with RecallStore(collection, embedding=SmallEmbedding()) as store:
-            assert best(store, "tea")[0].score == pytest.approx(1, abs=1e-5)
 
     @pytest.mark.parametrize("where", ["memory", "path", "server"])
     def test_the_graph_of_a_new_collection_looks_at_as_many_candidates_as_wanted(

@@ -1,6 +1,7 @@
 """Our collections in the hands of stock langchain-chroma and llama-index."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import chromadb
 import pytest
@@ -20,6 +21,13 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange
+
+
+@pytest.fixture
+def chroma(tmp_path: Path) -> Iterator[chromadb.ClientAPI]:
+    """In a folder: in memory Chroma gives the lists of deleted collections to the next rows."""
+    with chromadb.PersistentClient(str(tmp_path)) as client:
+        yield client
 
 
 class TestOurs:

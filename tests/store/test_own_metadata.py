@@ -12,7 +12,6 @@ from store.kit import SmallEmbedding, best, ids
 
 from langchain_recall import RecallRetriever
 from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
-from recall_retrievers.core.errors import MemoryFormatError
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange
@@ -72,13 +71,6 @@ class TestMetadata:
             [memory] = store.memories()
         assert memory.metadata == {"stars": 3}
         assert (memory.quality, memory.scope.user_id) == (0.5, "ann")
-
-    def test_a_name_of_ones_own_goes_into_metadata(self) -> None:
-        with (
-            RecallStore(embedding=SmallEmbedding()) as store,
-            pytest.raises(MemoryFormatError, match=r"metadata=\{'topic': \.\.\.\}"),
-        ):
-            store.add([{"content": "tea", "topic": "drinks"}])
 
 
 class TestTimes:

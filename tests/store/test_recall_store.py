@@ -6,7 +6,7 @@ from collections.abc import Callable
 import chromadb
 import numpy as np
 import pytest
-from store.kit import NOON, SmallEmbedding, best, contents, ids, python_process, similarities
+from store.kit import NOON, SmallEmbedding, best, contents, python_process, similarities
 
 from recall_retrievers.core.errors import (
     ForeignCollectionError,
@@ -61,17 +61,6 @@ class TestEverywhere:
         answers = store.find([Search("train", 1), Search("tea", 1), Search("train", 2)])
         assert [contents(found) for found in answers] == [["train"], ["tea"], ["train", "tea"]]
         assert store.find([]) == []
-
-    def test_an_empty_store_finds_nothing(self, store: RecallStore) -> None:
-        assert (store.count(), best(store, "tea"), store.get(["x"])) == (0, [], [])
-        assert store.add([]) == []
-        store.delete([])
-
-    async def test_async_does_the_same(self, store: RecallStore) -> None:
-        made = await store.aadd(["tea", "train"])
-        searches = [Search("train", 2), Search("tea", 1)]
-        assert await store.afind(searches) == store.find(searches)
-        assert ids(store.get(made)) == made
 
     def test_a_closed_store_says_so(self, store: RecallStore) -> None:
         store.add(["tea"])

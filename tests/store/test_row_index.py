@@ -11,53 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import SmallEmbedding, best, contents, ids
 
+from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.token_vectors import unit
-from recall_retrievers.store.rows import row_index
+from recall_retrievers.store.rows import row_index, words
 from recall_retrievers.store.rows.scoped_rows import indexes_of
+from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.rows.vectors import Cache, Vectors
 
 
 def both_ways(store: RecallStore, text: str, **search: Any) -> list[list[str]]:
     found = store.find([Search(text, 5, **search), Search(text, 5, method="keyword", **search)])
     return [ids(each) for each in found]
-
-
-def test_what_another_process_adds_replaces_and_deletes_is_seen_soon(
-    two: tuple[RecallStore, RecallStore], no_pause: None
-) -> None:
-    ours, theirs = two
-    ann, bob = Scope(user_id="ann"), Scope(user_id="bob")
-    theirs.add([Memory(id="a", content="tea", scope=ann)])
-    assert both_ways(ours, "tea", scope=ann) == [["a"], ["a"]]
-
-    theirs.add([Memory(id="b", content="tea again", scope=ann)])
-    assert both_ways(ours, "tea", scope=ann) == [["a", "b"], ["a", "b"]]
-
-    theirs.add([Memory(id="a", content="tea", scope=bob)])  # now it is bob's alone
-    assert both_ways(ours, "tea", scope=ann) == [["b"], ["b"]]
-    assert both_ways(ours, "tea", scope=bob) == [["a"], ["a"]]
-
-    theirs.delete(["b"])
-    assert both_ways(ours, "tea", scope=ann) == [[], []]
-
-
-def test_a_replaced_vector_is_not_compared_any_more(
-    two: tuple[RecallStore, RecallStore], no_pause: None
-) -> None:
-    ours, theirs = two
-    ours.add([Memory(id="a", content="tea"), Memory(id="b", content="tea bread")])
-    assert both_ways(ours, "tea")[0] == ["a", "b"]
-
-    theirs.add([Memory(id="a", content="train")])
-
-    [found] = ours.find([Search("tea", 5)])
-    assert ids(found) == ["b", "a"]
-    assert contents(found) == ["tea bread", "train"]
 
 
 def test_the_last_store_that_is_closed_lets_the_rows_go(
@@ -139,6 +108,22 @@ def test_a_collection_that_was_adopted_is_opened_again_in_this_process(tmp_path:
     for text in ("tea", "milk"):
         with RecallStore(tmp_path, embedding=SmallEmbedding()) as store:
             assert text in contents(best(store, text, method="keyword"))[0]
+
+
+def test_a_change_that_fails_in_the_middle_leaves_no_half_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = Table(lambda _: Candidate(content="tea"), tmp_path)
+    rows.put([("a", "tea", {})], [Candidate(content="tea")])
+    monkeypatch.setattr(words, "put", lambda *_: (_ for _ in ()).throw(OSError("no room")))
+    for change in (lambda: rows.put([("b", "tea", {})], [None]), lambda: rows.drop(["a"])):
+        with pytest.raises(OSError, match="no room"):
+            change()
+    monkeypatch.undo()
+    rows.close()
+    again = Table(lambda _: Candidate(content="tea"), tmp_path)
+    assert again.ids() == ["a"]
+    assert len(again.by_words("tea", 5)[0]) == 1
 
 
 def test_an_owner_that_goes_gives_its_room_back() -> None:

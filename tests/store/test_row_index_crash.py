@@ -12,7 +12,8 @@ from pathlib import Path
 
 import chromadb
 import pytest
-from store.killed import add, embedding, look, new_store, said_by, text_of, wrongly_found
+from store.elsewhere import said_by
+from store.killed import add, embedding, look, new_store, text_of, wrongly_found
 
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
@@ -88,12 +89,12 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Texts,
     texts = {f"m{x}": text_of(f"m{x}", 0) for x in range(ROWS)}
     newer = {f"m{x}": text_of(f"m{x}", 1) for x in range(ROWS // 2, ROWS + 20)}
     gone = {f"m{x}" for x in range(0, ROWS, 7)}
-    with RecallStore(path, embedding=embedding(False)) as store:
+    with RecallStore(path, embedding=embedding()) as store:
         add(store, texts)
         store.find([Search("said1", 5, method="keyword")])
     older = path.parent / "older"
     shutil.copytree(index_of(path), older)
-    with RecallStore(path, embedding=embedding(False)) as store:
+    with RecallStore(path, embedding=embedding()) as store:
         add(store, newer)
         store.delete(sorted(gone))
         wanted = {x: text for x, text in (texts | newer).items() if x not in gone}
@@ -132,7 +133,7 @@ def test_a_file_that_was_damaged_after_a_proper_close_is_noticed(
         if of_chroma and changed:
             assert found.startswith("StoreDamagedError")
             assert "recall repair" in found
-            RecallStore.repair(copied, embedding=embedding(False))
+            RecallStore.repair(copied, embedding=embedding())
             found = seen(copied, texts, gone)
         if found:
             wrongs[f"{name} {damage.__name__}"] = found[:200]
@@ -144,7 +145,7 @@ def test_a_whole_index_of_another_time_or_place_is_not_believed(
     stored: tuple[Path, Path, Texts, set[str]], tmp_path: Path
 ) -> None:
     path, older, texts, gone = stored
-    with RecallStore(tmp_path / "other", embedding=embedding(False)) as store:
+    with RecallStore(tmp_path / "other", embedding=embedding()) as store:
         add(store, {f"o{x}": text_of(f"o{x}", 0) for x in range(ROWS)})
     for place, index in enumerate((older, index_of(tmp_path / "other"))):
         copied = shutil.copytree(path, tmp_path / f"copy{place}")
@@ -154,7 +155,7 @@ def test_a_whole_index_of_another_time_or_place_is_not_believed(
         assert seen(copied, texts, gone) == ""
 
     restored = shutil.copytree(path, tmp_path / "restored")
-    with RecallStore(restored, embedding=embedding(False)) as store:
+    with RecallStore(restored, embedding=embedding()) as store:
         add(store, {"later": text_of("later", 0)})
         store.delete(list(texts)[:5])
     newest = shutil.copytree(index_of(restored), tmp_path / "newest")
@@ -162,13 +163,3 @@ def test_a_whole_index_of_another_time_or_place_is_not_believed(
     shutil.copytree(newest, index_of(copied))
 
     assert seen(copied, texts, gone | {"later"}) == ""
-
-
-def test_without_its_row_index_a_path_is_whole(
-    stored: tuple[Path, Path, Texts, set[str]], tmp_path: Path
-) -> None:
-    path, _, texts, gone = stored
-    copied = shutil.copytree(path, tmp_path / "copied")
-    shutil.rmtree(copied / ".recall")
-
-    assert seen(copied, texts, gone) == ""

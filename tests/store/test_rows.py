@@ -110,14 +110,6 @@ def in_utc(time_range: TimeRange) -> TimeRange:
 class TestRoundTrip:
     @given(memory=memories)
     @settings(max_examples=60)
-    def test_a_row_reads_back_as_the_memory_it_was_made_of(self, memory: Memory) -> None:
-        read = to_candidate("an id", memory.content, to_metadata(memory))
-        assert read is not None
-        assert read.id == "an id"
-        assert_same(read, memory)
-
-    @given(memory=memories)
-    @settings(max_examples=60)
     def test_what_is_known_of_a_memory_just_stored_is_what_its_row_says(
         self, memory: Memory
     ) -> None:

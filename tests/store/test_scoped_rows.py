@@ -15,7 +15,6 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows import follower
-from recall_retrievers.store.rows.scoped_rows import indexes_of
 
 SMALL = SmallEmbedding()
 ROWS = 600  # of one user
@@ -55,19 +54,6 @@ def fill(store: RecallStore, *owners: Scope) -> None:
             Memory(id=f"{name}{n}", content=f"tea word{n} of {name}", scope=scope)
             for n in range(ROWS)
         )
-
-
-def test_a_scope_without_rows_keeps_its_row_index(
-    opened: Opener, server_port: int, collection_name: str
-) -> None:
-    store = opened()
-    store.add([Memory(content="tea", scope=ANN)])
-    store.find([Search("tea", 1, method="keyword", scope=EVE)])
-    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
-    [shared] = indexes_of(client.get_collection(collection_name, embedding_function=None), None)
-    with shared.using(EVE) as first, shared.using(EVE) as second:
-        assert first is second
-        assert len(first) == 0
 
 
 def found(store: RecallStore, text: str, scope: Scope, limit: int = 3) -> list[str]:

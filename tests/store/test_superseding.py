@@ -1,7 +1,6 @@
 """One memory takes the place of another, on every kind of store; nothing is lost on the way."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import chromadb
@@ -63,20 +62,6 @@ def test_on_every_kind_of_store_only_the_newest_is_found(store: RecallStore) -> 
     assert store.delete(["white"]) == 1
     assert ids([*store.memories(scope=ANN)]) == ["green"]
     assert (store.get(["green"])[0].superseded_by, store.count()) == ("", 2)
-
-
-def test_it_is_known_after_opening_again(tmp_path: Path, small: SmallEmbedding) -> None:
-    with RecallStore(tmp_path, embedding=small) as store:
-        chain(store)
-        store.update("green", text="tea green leaf")
-        store.update("white", metadata={"cups": 2})
-        store.add([tea("green", 0, content="tea green leaf", scope=ANN)])  # as it is
-    for _ in range(2):
-        with RecallStore(tmp_path, embedding=small) as store:
-            assert sorted(ids(best(store, "tea", 9))) == ["bobs", "white"]
-            old = store.get(["green"])[0]
-            assert (old.content, old.superseded_by) == ("tea green leaf", "black")
-            assert old.superseded_at == NOON + 2 * DAY
 
 
 def test_a_call_that_was_killed_can_be_repeated(

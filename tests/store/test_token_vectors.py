@@ -15,7 +15,7 @@ from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.token_vectors import TokenVectors
-from recall_retrievers.store.rows.vectors import coded, likeness, packed, unpacked
+from recall_retrievers.store.rows.vectors import coded, likeness
 
 TEXTS = {"cup": "a green tea cup", "car": "the red car", "elm": "elm street house"}
 ASKED = "green car"
@@ -51,16 +51,6 @@ def measured(store: RecallStore, text: str = ASKED) -> dict[str, float]:
     return {name: value for name, value in near.items() if value is not None}
 
 
-def test_two_bits_keep_the_cosines() -> None:
-    random = np.random.default_rng(0)
-    rows = random.standard_normal((50, 128)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    back = unpacked(packed(rows), 128)
-
-    assert packed(rows).shape == (50, 32)
-    assert np.abs(back @ rows.T - 0.88 * rows @ rows.T).max() < 0.13
-
-
 def test_a_memory_is_as_near_as_its_best_words_are_and_rare_words_count_more() -> None:
     with opened(**TEXTS, bus="the red bus") as store:
         near = measured(store)
@@ -71,16 +61,14 @@ def test_a_memory_is_as_near_as_its_best_words_are_and_rare_words_count_more() -
     assert reds["elm"] > reds["car"] + 0.05  # one memory has a house, two are red
 
 
-def test_they_are_kept_on_disk_and_survive_a_rewrite(tmp_path: Path) -> None:
-    many = {f"n{number}": f"number {number}" for number in range(1100)}
-    with opened(tmp_path, **TEXTS, **many) as store:
+def test_they_are_kept_on_disk(tmp_path: Path) -> None:
+    with opened(tmp_path, **TEXTS) as store:
         before = measured(store)
     with RecallStore(tmp_path, embedding=WithTokens()) as store:
         assert measured(store) == before
-        store.delete(list(many))  # more dead places than living ones: they are written anew
+        store.delete(["cup"])
     with RecallStore(tmp_path, embedding=WithTokens()) as store:
-        assert set(measured(store)) == set(TEXTS)
-        assert measured(store, "elm")["elm"] > 0.7
+        assert measured(store).keys() == TEXTS.keys() - {"cup"}
 
 
 def test_without_them_rows_are_found_by_their_vectors(tmp_path: Path) -> None:

@@ -7,20 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import chromadb
 import pytest
-from store.elsewhere import update_at_once
-from store.kit import NOON, SmallEmbedding
+from store.kit import SmallEmbedding
 
-from recall_retrievers.core.errors import MissingMemoryError
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows.row_index import RowIndex
 
-IDS = [f"m{n}" for n in range(4)]
 ROUNDS = 30
 
 
@@ -69,34 +65,6 @@ def at_once(*works: Callable[[], object]) -> None:
     with ThreadPoolExecutor(len(works)) as threads:
         for done in [threads.submit(work) for work in works]:
             done.result()
-
-
-def test_both_write_and_delete_the_same_rows(stores: list[RecallStore]) -> None:
-    written: dict[str, dict[str, str]] = {}
-
-    def work(number: int) -> None:
-        random = Random(number)
-        for turn in range(ROUNDS):
-            row_id, text = random.choice(IDS), f"word{number}x{turn}"
-            if random.random() < 0.3:
-                stores[number].delete([row_id])
-                continue
-            written[text] = {f"key{number}": text}
-            memory = {"id": row_id, "content": text, "created_at": NOON}
-            stores[number].add([memory | {"metadata": written[text]}])
-
-    at_once(partial(work, 0), partial(work, 1))
-    for store in stores:
-        there = {each.id: each for each in store.get(IDS)}
-        # Chroma adds the metadata of two versions of a row up, if nobody sees to it.
-        assert [each.metadata for each in there.values()] == [
-            written[each.content] for each in there.values()
-        ]
-        assert store.count() == len(there) + 1
-        assert {each.id: each for each in store.memories() if each.id in IDS} == there
-        holders = {each.content: row_id for row_id, each in there.items()}
-        for text in written:
-            assert found(store, text) == [holders[each] for each in [text] if each in holders]
 
 
 def test_a_version_that_came_while_another_was_embedded_leaves_nothing_in_it(
@@ -160,38 +128,3 @@ def test_two_changes_of_one_memory_are_both_there(stores: list[RecallStore]) -> 
     assert last.content == f"tea {ROUNDS // 4 - 1}"
     assert last.metadata == {f"key{turn}": turn for turn in range(ROUNDS // 4)}
     assert found(stores[1], "tea") == ["m0"]
-
-
-def test_two_processes_that_change_other_fields_of_one_memory_lose_nothing(
-    server_port: int, collection_name: str
-) -> None:
-    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
-    with RecallStore(client, collection_name, embedding=SmallEmbedding()) as store:
-        store.add([{"id": "m0", "content": "tea", "metadata": {"cups": 2}}])
-        assert found(store, "tea") == ["m0"]
-        update_at_once(server_port, collection_name, ROUNDS)
-
-        [last] = store.get(["m0"])
-        keys = {f"key{who}x{turn}": turn for who in range(2) for turn in range(ROUNDS)}
-        assert last.metadata == {"cups": 2, **keys}
-        assert (last.content, last.memory_type) == (f"tea {ROUNDS - 1}", f"type{ROUNDS - 1}")
-        assert store.find([Search(last.content, 1)])[0][0].score == pytest.approx(1, abs=1e-4)
-    client.delete_collection(collection_name)
-
-
-def test_a_change_does_not_bring_back_what_another_process_has_deleted(
-    server_port: int, collection_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
-
-    def hold(_: Held, texts: list[str]) -> None:
-        if texts == ["milk"]:
-            client.get_collection(collection_name, embedding_function=None).delete(ids=["m0"])
-
-    monkeypatch.setattr(Held, "hold", hold)
-    with RecallStore(client, collection_name, embedding=Held()) as store:
-        store.add([{"id": "m0", "content": "tea"}])
-        with pytest.raises(MissingMemoryError):
-            store.update("m0", text="milk")
-        assert store.count() == 0
-    client.delete_collection(collection_name)

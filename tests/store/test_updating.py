@@ -1,6 +1,5 @@
 """`update` and `purge`: what changes, what stays, what is embedded, and whose memories."""
 
-import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
@@ -14,7 +13,6 @@ from tables import table
 from recall_retrievers.core.errors import (
     ForeignCollectionError,
     MissingMemoryError,
-    ScopeError,
     SettingsError,
 )
 from recall_retrievers.core.memory import Memory
@@ -161,35 +159,6 @@ def test_purging_removes_what_has_expired_in_the_scope(store: RecallStore) -> No
     assert ids(best(store, "tea", 9, moment=NOON - timedelta(days=1))) == ["later"]
 
 
-def test_a_view_changes_and_purges_its_own(notes: RecallStore) -> None:
-    ann, bob = notes.for_scope(**ANN), notes.for_scope(**BOB)
-    assert ann.update("tea", text="Ann drinks water.").scope.user_id == "ann"
-    with pytest.raises(MissingMemoryError):
-        bob.update("tea", text="Bob was here.")
-    with pytest.raises(ScopeError):
-        ann.update("tea", text="Bob was here.", scope=BOB)
-    ann.update("tea", expires_at=NOON)
-    assert bob.purge() == 0
-    assert ann.purge() == 1
-
-
-def test_the_async_twins_do_the_same(notes: RecallStore) -> None:
-    async def both() -> tuple[Memory, int]:
-        changed = await notes.aupdate("tea", expires_at=NOON, scope=ANN)
-        return changed, await notes.apurge(scope=ANN)
-
-    changed, purged = asyncio.run(both())
-    assert (changed.expires_at, purged) == (NOON, 1)
-
-
-def test_changes_at_once_lose_nothing(notes: RecallStore) -> None:
-    async def all_at_once() -> None:
-        await asyncio.gather(*(notes.aupdate("tea", metadata={f"n{n}": n}) for n in range(20)))
-
-    asyncio.run(all_at_once())
-    assert {f"n{n}" for n in range(20)} <= notes.get(["tea"])[0].metadata.keys()
-
-
 @pytest.mark.parametrize("gone", ["delete", "purge"])
 def test_what_is_deleted_during_a_change_is_not_stored_again(
     notes: RecallStore, monkeypatch: pytest.MonkeyPatch, gone: str
@@ -223,6 +192,20 @@ def test_what_somebody_else_deletes_during_a_change_is_an_error_and_stays_gone(
         with pytest.raises(MissingMemoryError, match="was deleted while it was changed"):
             change.result()
     assert raw.get(ids=["tea"])["ids"] == []
+
+
+def test_what_somebody_else_changes_meanwhile_stays(
+    notes: RecallStore, chroma: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = chroma.get_collection(notes.name, embedding_function=None)
+    with ThreadPoolExecutor(1) as threads, held(monkeypatch, ["embeddings"]) as (read, go_on):
+        change = threads.submit(notes.update, "tea", memory_type="profile", metadata={"place": "x"})
+        read()
+        raw.update(ids=["tea"], metadatas=[{"cups": 5}])
+        go_on.set()
+        change.result()
+    [tea] = notes.get(["tea"])
+    assert (tea.memory_type, tea.metadata["place"], tea.metadata["cups"]) == ("profile", "x", 5)
 
 
 def test_a_collection_of_others_is_never_changed(

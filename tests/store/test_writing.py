@@ -1,21 +1,15 @@
 """Writing: nothing is done twice, and what several bring at once is written together."""
 
 import asyncio
-import subprocess
-import sys
-import textwrap
 import threading
-import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import chromadb
 import pytest
 from store.kit import NOON, SmallEmbedding, contents, ids
 
-from recall_retrievers.core.errors import EmbeddingMismatchError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
@@ -197,19 +191,6 @@ class TestTogether:
         [last] = store.get(["same"])
         assert store.find([Search(last.content, 1)])[0][0].score == pytest.approx(1, abs=1e-5)
 
-    async def test_threads_are_joined_too(
-        self, store: RecallStore, embedding: Counting, clock: Clock
-    ) -> None:
-        threads = [threading.Thread(target=store.add, args=([f"word{n}"],)) for n in range(20)]
-        for thread in threads:
-            thread.start()
-        await clock.has_been_read(20)
-        embedding.go.set()
-        for thread in threads:
-            thread.join()
-        assert store.count() == 20
-        assert len(embedding.batches) < 10
-
     async def test_closing_finishes_what_is_written_and_what_waits(
         self, store: RecallStore, embedding: Counting, chroma: chromadb.ClientAPI
     ) -> None:
@@ -224,69 +205,3 @@ class TestTogether:
         await closing
         with RecallStore(chroma, store.name, embedding=embedding) as again:
             assert sorted(contents(again.get(made))) == [f"word{n}" for n in range(5)]
-
-    def test_a_vector_of_another_length_stores_nothing(
-        self, store: RecallStore, embedding: Counting
-    ) -> None:
-        embedding.go.set()
-        store.add(["tea"])
-        embedding.dimension = 32
-        with pytest.raises(EmbeddingMismatchError, match=r"of 64 numbers.*makes 32"):
-            store.add(["train"])
-        assert store.count() == 1
-
-
-def test_a_load_that_was_killed_is_taken_up_where_it_ended(tmp_path: Path) -> None:
-    """A real process is killed half-way; the next ends with the same, and embeds the rest."""
-    script = """
-        import sys, time
-        from pathlib import Path
-        from recall_retrievers.core.memory import Memory
-        from recall_retrievers.store import RecallStore
-        from store.kit import SmallEmbedding
-
-        class Noting(SmallEmbedding):
-            def embed_documents(self, texts):
-                time.sleep(float(sys.argv[3]))
-                with open(sys.argv[2], "a") as log:
-                    log.writelines(text + "\\n" for text in texts)
-                return super().embed_documents(texts)
-
-        with RecallStore(sys.argv[1], embedding=Noting()) as store:
-            store.add(
-                Memory(id=f"m{n}", content=f"word{n} of the load", created_at=n)
-                for n in range(3000)
-            )
-            print(store.count())
-    """
-    log = tmp_path / "embedded.txt"
-
-    def load(seconds: str) -> subprocess.Popen[str]:
-        tests = Path(__file__).parent.parent
-        return subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "store"), log, seconds],
-            env={"PYTHONPATH": f"{tests}:{tests.parent}", "PATH": "", "HOME": str(tmp_path)},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    first = load("0.3")
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and (
-        not log.exists() or log.read_text(encoding="utf-8").count("\n") < 1000
-    ):
-        time.sleep(0.02)
-    first.kill()
-    first.communicate(timeout=30)
-    before = log.read_text(encoding="utf-8").splitlines()
-    out, _ = load("0").communicate(timeout=120)
-    embedded = log.read_text(encoding="utf-8").splitlines()
-
-    assert 1000 <= len(before) < 3000
-    assert out.strip() == "3000"
-    # What was being written when the process was killed may have been embedded and not stored.
-    assert len(embedded) <= 3000 + 250
-    assert set(embedded) == {f"word{n} of the load" for n in range(3000)}
-    with RecallStore(tmp_path / "store", embedding=SmallEmbedding()) as store:
-        found = store.find([Search(f"word{n}", 1) for n in (0, 999, 1700, 2999)])
-        assert [each[0].id for each in found] == ["m0", "m999", "m1700", "m2999"]

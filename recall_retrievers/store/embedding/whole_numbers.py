@@ -107,67 +107,48 @@ class Graph:
             value.type.tensor_type.shape.dim.add(**({"dim_value": size} if size else {}))
 
 
+# As much of the format (onnx.proto) as is read or written here; what a message has besides stays.
+_MESSAGES: Final = """
+Size: int64 dim_value = 1
+Shape: repeated Size dim = 1
+Kind: int64 elem_type = 1; Shape shape = 2
+Type: Kind tensor_type = 1
+Value: string name = 1; Type type = 2
+Tensor: repeated int64 dims = 1; int64 data_type = 2; string name = 8; bytes raw_data = 9
+Attribute: string name = 1; float f = 2; int64 i = 3; int64 type = 20
+Node: repeated string input = 1; repeated string output = 2; string op_type = 4
+Node: repeated Attribute attribute = 5; string domain = 7
+Graph: repeated Node node = 1; string name = 2; repeated Tensor initializer = 5
+Graph: repeated Value input = 11; repeated Value output = 12
+Opset: string domain = 1; int64 version = 2
+Model: int64 ir_version = 1; Graph graph = 7; repeated Opset opset_import = 8
+"""
+_TYPES: Final = {"string": 9, "int64": 3, "float": 2, "bytes": 12}  # protobuf's numbers
+_A_MESSAGE, _REPEATED, _SINGLE = 11, 3, 1
+
+
 @cache
 def _model() -> Any:
-    """The class of a weights file: as much of the format (onnx.proto) as is read or written here.
-
-    What a message has besides stays in it.
-    """
+    """The class of a weights file; see `_MESSAGES`."""
     from google.protobuf import (  # noqa: PLC0415 - the runtime brings it, and is loaded late
         descriptor_pb2,
         descriptor_pool,
         message_factory,
     )
 
-    text, number, real, data = 9, 3, 2, 12
-    messages: dict[str, list[tuple[str, int, int | str, bool]]] = {
-        "Size": [("dim_value", 1, number, False)],
-        "Shape": [("dim", 1, "Size", True)],
-        "Kind": [("elem_type", 1, number, False), ("shape", 2, "Shape", False)],
-        "Type": [("tensor_type", 1, "Kind", False)],
-        "Value": [("name", 1, text, False), ("type", 2, "Type", False)],
-        "Tensor": [
-            ("dims", 1, number, True),
-            ("data_type", 2, number, False),
-            ("name", 8, text, False),
-            ("raw_data", 9, data, False),
-        ],
-        "Attribute": [
-            ("name", 1, text, False),
-            ("f", 2, real, False),
-            ("i", 3, number, False),
-            ("type", 20, number, False),
-        ],
-        "Node": [
-            ("input", 1, text, True),
-            ("output", 2, text, True),
-            ("op_type", 4, text, False),
-            ("attribute", 5, "Attribute", True),
-            ("domain", 7, text, False),
-        ],
-        "Graph": [
-            ("node", 1, "Node", True),
-            ("name", 2, text, False),
-            ("initializer", 5, "Tensor", True),
-            ("input", 11, "Value", True),
-            ("output", 12, "Value", True),
-        ],
-        "Opset": [("domain", 1, text, False), ("version", 2, number, False)],
-        "Model": [
-            ("ir_version", 1, number, False),
-            ("graph", 7, "Graph", False),
-            ("opset_import", 8, "Opset", True),
-        ],
-    }
     file = descriptor_pb2.FileDescriptorProto(name="weights.proto", package="weights")
-    for message, fields in messages.items():
-        described = file.message_type.add(name=message)
-        for name, place, kind, repeated in fields:
-            field = described.field.add(name=name, number=place, label=3 if repeated else 1)
-            if isinstance(kind, str):
-                field.type, field.type_name = 11, f".weights.{kind}"
-            else:
-                field.type = kind
+    messages: dict[str, Any] = {}
+    for line in _MESSAGES.strip().splitlines():
+        message, _, fields = line.partition(": ")
+        if message not in messages:
+            messages[message] = file.message_type.add(name=message)
+        for each in fields.split("; "):
+            *label, kind, name, _, number = each.split()
+            field = messages[message].field.add(name=name, number=int(number))
+            field.label = _REPEATED if label else _SINGLE
+            field.type = _TYPES.get(kind, _A_MESSAGE)
+            if kind not in _TYPES:
+                field.type_name = f".weights.{kind}"
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("weights.Model"))

@@ -183,7 +183,7 @@ class Searcher:
             return RowCounts(search.limit, count, matching=None, unread=0)
         if places is None:  # the graph is the quickest way
             return RowCounts(search.limit, count, matching=count, unread=count)
-        unread = int(np.count_nonzero(table.missing(places)))
+        unread = int(np.count_nonzero(table.column("compared", places) == 0))
         if unread > follower.most_vectors:
             return RowCounts(search.limit, count, matching=None, unread=0)
         return RowCounts(search.limit, count, len(places), unread, graph=not follower.scoped)
@@ -221,7 +221,7 @@ class Searcher:
         if plan.places is not None and not plan.counts.unread:
             cosines = table.cosines(places, vector)
         else:
-            missing = table.missing(places)
+            missing = table.column("compared", places) == 0
             cosines = np.empty(len(places), dtype=np.float32)
             cosines[~missing] = table.cosines(places[~missing], vector)
             unread = places[missing]
@@ -263,7 +263,7 @@ class Searcher:
         keys, scores = keys[there], scores[there]
         decided = plan.where is None and not plan.search.within and not self._may_have_changed()
         if decided and (keys >= 0).all():
-            fits = np.flatnonzero(plan.table.there(keys))
+            fits = np.flatnonzero(plan.table.column("memory_type", keys))  # 0 = it has no text
         else:
             fitting: list[int] = []
             for start in range(0, len(keys), limit):

@@ -10,7 +10,6 @@ from datetime import datetime
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
-from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +91,6 @@ class Table:
         self._resting: deque[tuple[float, int]] = deque()
         self._cache = cache or Cache(0)
         self._owner = object()  # of what is in the cache
-        self._let_go = finalize(self, self._cache.clear, self._owner)
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
         self._names: dict[int, str] = {}  # the types and authors that have these numbers
         self._bounded = folder is None
@@ -294,16 +292,10 @@ class Table:
         with self._lock:
             return self._columns.have_ended(moment)
 
-    def created(self, places: Places) -> NDArray[np.int64]:
-        """When rows were recorded, in epoch milliseconds; `NEVER` if that is not known."""
+    def column(self, name: str, places: Places) -> NDArray[Any]:
+        """A column of rows; see `RECORD`."""
         with self._lock:
-            return self._columns["created"][places]
-
-    def of_type(self, places: Places, memory_type: str) -> NDArray[np.bool_]:
-        """Whether rows are of a type."""
-        with self._lock:
-            same: NDArray[np.bool_] = self._columns["memory_type"][places] == hashed(memory_type)
-        return same
+            return self._columns[name][places]
 
     def owners(self, moment: datetime | None) -> tuple[Places, NDArray[np.intp]]:
         """A row of each owner, such as a user in a session, and how many it has at a moment."""
@@ -333,12 +325,6 @@ class Table:
         with self._lock:
             return np.flatnonzero(self._columns.live)
 
-    def missing(self, places: Places) -> NDArray[np.bool_]:
-        """Whether the vector of each row is missing."""
-        with self._lock:
-            missing: NDArray[np.bool_] = self._columns["compared"][places] == 0
-        return missing
-
     def cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The cosines of rows to a vector of length 1; none of their vectors may be missing."""
         return self._vectors.cosines(places, vector)
@@ -346,7 +332,7 @@ class Table:
     def vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
         """The ids of the rows whose vector is known, and the vectors, a thousand at a time."""
         places = self.living()
-        places = places[~self.missing(places)]
+        places = places[self.column("compared", places) != 0]
         for start in range(0, len(places), _PART):
             part = self.ids_at(places[start : start + _PART].tolist())
             yield [*part.values()], self._vectors.at(np.array([*part], dtype=np.intp))
@@ -419,12 +405,6 @@ class Table:
             place: row for place, row in rows.items() if fulfils(where, row[1] or "", row[2] or {})
         }
 
-    def there(self, places: Places) -> NDArray[np.bool_]:
-        """Whether there is a row at each place, and it has a text."""
-        with self._lock:
-            there: NDArray[np.bool_] = self._columns["memory_type"][places] != 0
-        return there
-
     def facts_of(self, places: Places, source: Source) -> Facts:
         """What ranking reads of rows, sorted by id; those that are gone are left out."""
         with self.data.reading() as connection:
@@ -466,7 +446,7 @@ class Table:
 
     def close(self) -> None:
         """Let everything go. A search that still runs raises `StoreClosedError`."""
-        self._let_go()
+        self._cache.clear(self._owner)
         self.data.close()
         self._vectors.close()
 

@@ -33,7 +33,7 @@ class Cache:
     def __init__(self, most: int) -> None:
         self._left = most
         self._taken: Counter[object] = Counter()
-        self._lock = threading.RLock()  # `clear` may come between, when an owner is collected
+        self._lock = threading.Lock()
 
     def take(self, owner: object, size: int) -> bool:
         """Take room for vectors, where there is any."""
