@@ -16,7 +16,7 @@ from pathlib import Path
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.stage import stamped_ranges
 from recall_retrievers.core.world import World, run
-from recall_retrievers.explain.rows import COLOURS, OF_RELEVANCE, Row, highest, rows
+from recall_retrievers.explain.rows import COLOURS, OF_RELEVANCE, Row, rows
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import parse_time
@@ -139,7 +139,7 @@ def _arrow(place: int) -> Iterator[str]:
 
 def _ways(memories: Sequence[Candidate]) -> Iterator[str]:
     ways = [rows(memory) for memory in memories]
-    scale = _LONG / highest(ways)
+    scale = _LONG / max(max(row.before, row.after) for way in ways for row in way)
     for row, (memory, way) in enumerate(zip(memories, ways, strict=True)):
         y = 268 + 56 * row
         yield _text(16, y, f"{row + 1}. {escape(memory.content)}")
@@ -155,7 +155,7 @@ def _way(way: Sequence[Row], y: int, scale: float) -> Iterator[str]:
             f'<rect x="{left:.1f}" y="{y - 12}" width="{right - left:.1f}" height="14" '
             f'fill="{step.colour}"/>'
         )
-    end = _BARS + scale * highest([drawn])
+    end = _BARS + scale * max(max(row.before, row.after) for row in drawn)
     yield _text(end + 10, y, f"{way[-1].after:.2f}", "strong")
     words = ", ".join(step.label.split(" (")[0] for step in way)
     yield _text(_BARS, y + 20, escape(words), "small")
