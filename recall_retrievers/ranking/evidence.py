@@ -154,9 +154,8 @@ def _fit(
     named = [name for name in people if asks_about(question, name)]
     if len(named) != 1:
         return 0.0, ""
-    known = np.isin(facts.keys, keys)  # of some only their time was searched for
-    values = np.full(len(facts), -1.0)
-    values[known] = near[np.searchsorted(keys, facts.keys[known])]
+    at = np.minimum(np.searchsorted(keys, facts.keys), len(keys) - 1)
+    values = np.where(keys[at] == facts.keys, near[at], -1.0)  # some are of the time alone
     own, others = list[float](), list[float]()
     nearest = ""
     for place in np.argsort(-values).tolist():

@@ -92,8 +92,8 @@ def telling(text: str, names: Iterable[str] = ()) -> dict[str, frozenset[str]]:
     lower = [word.lower() for word in found]
     language = language_of(lower)
     without = _no_topic(language).union(*(WORD.findall(name.lower()) for name in names))
-    stems = zip(stemmed(lower, language), stemmed(lower, "english"), strict=True)
-    forms = zip(found, lower, map(frozenset, stems), strict=True)
+    stems = [stemmed(lower, code) for code in dict.fromkeys((language, "english"))]
+    forms = zip(found, lower, map(frozenset, zip(*stems, strict=True)), strict=True)
     return {
         word: told for word, low, told in forms if low not in without and told.isdisjoint(without)
     }

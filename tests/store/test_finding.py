@@ -120,9 +120,9 @@ class TestFinding:
     ) -> None:
         by_words = Table.by_words
 
-        def closing(table: Table, *wanted: Any) -> Any:
+        def closing(table: Table, *wanted: Any, **how: Any) -> Any:
             in_memory.close()
-            return by_words(table, *wanted)
+            return by_words(table, *wanted, **how)
 
         in_memory.add(["tea"])
         monkeypatch.setattr(Table, "by_words", closing)

@@ -204,8 +204,8 @@ def test_other_work_is_done_while_chroma_searches(
         assert done.wait(10), "nothing was done meanwhile"
         return neighbours(index, vector, limit)
 
-    def working(*given: Any) -> Any:
-        found = work(*given)
+    def working(*given: Any, **how: Any) -> Any:
+        found = work(*given, **how)
         done.set()
         return found
 

@@ -244,10 +244,11 @@ class Searcher:
         if fitting is None and wanted.limited:
             fitting = plan.table.select(wanted, None)
         while True:
-            places, scores = plan.table.by_words(search.text, most, fitting)
+            places, scores, words = plan.table.by_words(
+                search.text, most, fitting, with_lacking=search.with_lacking
+            )
             arm = self._exact(places, scores, plan)
             if len(arm) >= search.limit or len(places) < most:
-                words = plan.table.in_scope(search.text, fitting) if search.with_lacking else None
                 return replace(arm, words=words)
             most = round(most * max(_MORE, 1.5 * search.limit / max(len(arm), 1)))
 

@@ -354,17 +354,24 @@ class Table:
         return near
 
     def by_words(
-        self, text: str, limit: int, rows: Selection | None = None
-    ) -> tuple[Places, Scores]:
+        self, text: str, limit: int, rows: Selection | None = None, *, with_lacking: bool = False
+    ) -> tuple[Places, Scores, WordsInScope | None]:
         """The places of the best rows by BM25, and their scores, best first.
 
-        ``rows`` are those that fulfil the conditions; None = there are none.
+        ``rows`` are those that fulfil the conditions; None = there are none. The last is how these
+        rows use the words of the text, if it is asked for.
         """
         with self.data.reading() as connection:
             terms = telling_words(wanted_words(text), lambda each: words.having(connection, each))
+            counts = dict(zip(terms, words.having(connection, terms), strict=True))
             with self._lock:
                 lengths, hashes = self._columns["length"], self._columns["id"]
-            places, scores = words.best(connection, terms, limit, lengths, rows)
+            places, scores = words.best(connection, counts, limit, lengths, rows)
+            known = None
+            if with_lacking:
+                [[number]] = connection.execute("SELECT value FROM fact WHERE name = 'rows'")
+                together = sum(rarity(number, each) for each in counts.values())
+                known = WordsInScope(words.lacking(connection, counts, rows), together)
         living = hashes[places] != 0
         places, scores = places[living], scores[living]
         if len(places) > limit:
@@ -372,16 +379,7 @@ class Table:
             places, scores = places[best], scores[best]
         # The order of equal rows must not depend on the order in which they came.
         order = np.lexsort((hashes[places], -scores))[:limit]
-        return places[order], scores[order]
-
-    def in_scope(self, text: str, rows: Selection | None = None) -> WordsInScope:
-        """How the rows that fulfil the conditions use the words of a search."""
-        with self.data.reading() as connection:
-            terms = telling_words(wanted_words(text), lambda each: words.having(connection, each))
-            having = words.having(connection, terms)
-            [[number]] = connection.execute("SELECT value FROM fact WHERE name = 'rows'")
-            lacking = words.lacking(connection, dict(zip(terms, having, strict=True)), rows)
-        return WordsInScope(lacking, sum(rarity(number, each) for each in having))
+        return places[order], scores[order], known
 
     # -- memories ---------------------------------------------------------------------------------
 

@@ -162,19 +162,19 @@ def lacking(
 
 def best(
     connection: sqlite3.Connection,
-    words: Sequence[str],
+    counts: Mapping[str, int],
     limit: int,
     lengths: NDArray[np.uint16],
     rows: Selection | None,
 ) -> Scored:
     """The best rows by BM25, and perhaps more, in no order.
 
-    All that are as good as the last one that is wanted are among them. ``words`` has each word of
-    the question once, and ``lengths`` how many words each row has. No ``rows``: all of them.
+    All that are as good as the last one that is wanted are among them. ``counts`` has how
+    many rows have each word of the question, ``lengths`` how many words each row has. No ``rows``:
+    all of them.
     """
     facts = dict(connection.execute("SELECT name, value FROM fact").fetchall())
-    counted = zip(having(connection, words), words, strict=True)
-    terms = [_Term(_term(word), rarity(facts["rows"], n), n) for n, word in counted if n]
+    terms = [_Term(_term(word), rarity(facts["rows"], n), n) for word, n in counts.items() if n]
     terms.sort(key=lambda each: -each.rarity)
     if not terms:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
