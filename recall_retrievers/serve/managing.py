@@ -253,7 +253,7 @@ class _Change(_Described, Operation):
     content: _Content = Field(default="", description="The new text.")
     memory_type: str = Field(default="", description="The new type.")
     created_at: Moment = Field(default=None, description="When it was recorded.")
-    metadata: Annotated[dict[str, MetadataValue | None], WithJsonSchema(_CHANGES)] = Field(
+    metadata: Annotated[Mapping[str, MetadataValue | None], WithJsonSchema(_CHANGES)] = Field(
         default_factory=dict, description="New values; null takes one out."
     )
 
@@ -291,6 +291,9 @@ class SupersedeMemory(_Change):
     result = Added
 
     content: _Content = Field(min_length=1, description="The text of the new memory.")
+    metadata: Annotated[Mapping[str, MetadataValue], WithJsonSchema(_METADATA)] = Field(
+        default_factory=dict, description="Flat values."
+    )
 
     async def done_by(self, service: ScopedService) -> Added:
         """Store it; the same request again changes nothing."""

@@ -299,6 +299,19 @@ def test_another_method_is_told_which_there_are(
     assert f"{path} takes " in answer.json()["error"]
 
 
+def test_null_takes_a_value_out_of_an_update_alone() -> None:
+    body = {"content": "Oak Street.", "metadata": {"topic": None}}
+    with filled_store() as store, running(store) as server:
+        schemas = server.get("/openapi.json").json()["components"]["schemas"]
+        changed = server.patch("/memories/moved", json=body)
+        replaced = server.post("/memories/moved/supersede", json=body)
+
+    for name, answer, status in [("Update", changed, 200), ("Supersede", replaced, 400)]:
+        taken = jsonschema.Draft202012Validator(schemas[f"{name}Memory"]).is_valid(body)
+        assert (answer.status_code, taken) == (status, status == 200)
+    assert "metadata" in replaced.json()["error"]
+
+
 def test_the_description_is_valid(open_server: httpx.Client) -> None:
     described = open_server.get("/openapi.json").json()
 
