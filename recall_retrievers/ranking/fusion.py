@@ -29,9 +29,9 @@ _ABOUT = {
 }
 _RANK_OFFSET = 60  # of reciprocal rank fusion (Cormack et al. 2009): how slowly ranks lose weight
 _REPLY = 0.4  # of the way to its reply, if that is more similar, a turn is lifted
-# Of the score of a memory that has all words of a question: from the first to the second, what the
-# best memory has decides the share of meaning; the same for the share of single words in it.
-_TELLING, _NAMING = (0.15, 0.25), (0.05, 0.1)
+# How much of the score of a memory with all words of a question the best one has: between these, the
+# share of meaning falls, and that of single words in it rises. Chosen over fourteen sets together.
+_MEANING_FALLS, _TOKENS_RISE = (0.15, 0.25), (0.05, 0.1)
 _ENOUGH = 0.9  # of the candidates must have token vectors: a few are no scale for the others
 
 
@@ -77,8 +77,8 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     if similar is not None and worded is not None:
         share = weight
         if unmatched_weight is not None and (matched := _matched(keyword[0])) is not None:
-            share = unmatched_weight + (weight - unmatched_weight) * _ramp(matched, *_TELLING)
-            token_weight *= 0.5 + 0.5 * _ramp(matched, *_NAMING)
+            share = unmatched_weight + (weight - unmatched_weight) * _ramp(matched, *_MEANING_FALLS)
+            token_weight *= 0.5 + 0.5 * _ramp(matched, *_TOKENS_RISE)
     tokens = None
     if by == "scores":
         # A nearness has another scale, so its floor is not known.
