@@ -29,7 +29,7 @@ _ABOUT = {
 }
 _RANK_OFFSET = 60  # of reciprocal rank fusion (Cormack et al. 2009): how slowly ranks lose weight
 _REPLY = 0.4  # of the way to its reply, if that is more similar, a turn is lifted
-# How much of the score of a memory with all words of a question the best one has: between these, the
+# How much the best memory has of the score of one with all words of a question: between these, the
 # share of meaning falls, and that of single words in it rises. Chosen over fourteen sets together.
 _MEANING_FALLS, _TOKENS_RISE = (0.15, 0.25), (0.05, 0.1)
 _ENOUGH = 0.9  # of the candidates must have token vectors: a few are no scale for the others
@@ -77,7 +77,8 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     if similar is not None and worded is not None:
         share = weight
         if unmatched_weight is not None and (matched := _matched(keyword[0])) is not None:
-            share = unmatched_weight + (weight - unmatched_weight) * _ramp(matched, *_MEANING_FALLS)
+            falls = _ramp(matched, *_MEANING_FALLS)
+            share = unmatched_weight + (weight - unmatched_weight) * falls
             token_weight *= 0.5 + 0.5 * _ramp(matched, *_TOKENS_RISE)
     tokens = None
     if by == "scores":
