@@ -171,6 +171,7 @@ _ALSO_WORDS = """
     mark may miles pat pearl penny ray rich rob rose ruby sue will
 """
 _CAPITALS_ONLY = frozenset(_ALSO_WORDS.split())
+_NO_NAMES = SMALL_WORDS["english"] - _CAPITALS_ONLY  # of "The Director"
 _SAID = """
     recommend(?:ed)? suggest(?:ed)? advised? proposed? said say told tell mention(?:ed)?
     explain(?:ed)? list(?:ed)? offer(?:ed)? outlined? described? gave give warn(?:ed)? point(?:ed)?
@@ -203,8 +204,8 @@ def asks_about(text: str, author: str) -> bool:
     Examples:
         >>> asks_about("What did Ann's sister buy?", "Ann Lee")
         True
-        >>> asks_about("How many user roles are there?", "user")
-        False
+        >>> asks_about("How many user roles are there?", "user"), asks_about("the day?", "The Boss")
+        (False, False)
         >>> asks_about("What will he say?", "Will"), asks_about("What did Will say?", "Will")
         (False, True)
         >>> asks_about("张曼婷喜欢什么书？", "张曼婷")
@@ -215,10 +216,10 @@ def asks_about(text: str, author: str) -> bool:
         return name in text
     words = set(_PART_OF_A_NAME.findall(text))
     lower = {word.lower() for word in words}
+    parts = [part for part in _PART_OF_A_NAME.findall(name) if len(part) > 1]
     return any(
         part.capitalize() in words if part.lower() in _CAPITALS_ONLY else part.lower() in lower
-        for part in _PART_OF_A_NAME.findall(name)
-        if len(part) > 1
+        for part in [each for each in parts if each.lower() not in _NO_NAMES] or parts
     )
 
 
