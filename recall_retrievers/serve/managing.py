@@ -13,7 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from recall_retrievers.core.errors import MissingMemoryError, QueryError
 from recall_retrievers.core.memory import Memory, MetadataValue
-from recall_retrievers.core.query import Filter
+from recall_retrievers.core.query import LONGEST_QUESTION, Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.serve.operation import (
     MOST_PER_REQUEST,
@@ -166,7 +166,10 @@ class AddMemories(Operation):
 async def _stored_before(service: ScopedService, memories: Sequence[Memory]) -> dict[str, str]:
     """The ids of memories with these texts and scopes, by the ids of the new ones."""
     known: dict[str, str] = {}
-    searches = [Search(x.content, _ALIKE, service.scope.narrow(x.scope)) for x in memories]
+    searches = [
+        Search(x.content[:LONGEST_QUESTION], _ALIKE, service.scope.narrow(x.scope))
+        for x in memories
+    ]
     found = await service.store.afind(searches)
     for new, search, hits in zip(memories, searches, found, strict=True):
         for old in (hit.memory for hit in hits):

@@ -111,8 +111,10 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             _check_hits(answers)
             arms = arms_of(answers)
             pool = self._fused(searches, arms, limit, token_weight)
-            evidence = self._evidence(query, searches, arms)
-            recall = replace(recall, evidence=evidence)
+            evidence = recall.evidence  # what a wider search adds is less near
+            if evidence is None:
+                evidence = self._evidence(query, searches, arms)
+                recall = replace(recall, evidence=evidence)
             if self.only_with_evidence and evidence.sign == "none" and len(pool):
                 [made] = yield [Work(pool.at([0]).made)]
                 return recall.silent(_NAME, made)

