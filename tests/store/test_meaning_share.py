@@ -33,6 +33,8 @@ class Near:
         ("all-MiniLM-L6-v2", "茶", {}, 0.4),
         ("all-MiniLM-L6-v2", "茶", {"semantic_weight": 0.6}, 0.6),
         ("multilingual-e5-small", "茶", {}, 0.6),
+        ("multilingual-e5-small", "茶 推荐 一些 好喝 饮料 看看", {}, 0.6),
+        ("multilingual-e5-small", "tea zinc lake moon cup fog", {}, 0.9),
     ],
 )
 def test_the_best_by_meaning_has_its_share(
