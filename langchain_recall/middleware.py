@@ -16,6 +16,7 @@ from langgraph.runtime import Runtime
 from langchain_recall._convert import to_candidate
 from langchain_recall.retriever import RecallRetriever
 from recall_retrievers.agents.recall_tool import recalled_text
+from recall_retrievers.core.message import BEFORE
 from recall_retrievers.core.query import LONGEST_QUESTION
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.stages.search_gate import SearchGate
@@ -97,7 +98,7 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
         if not users or (self._gate is not None and not self._gate.should_search(messages)):
             return "", {}
         question = str(messages[users[-1]].text).strip()[:LONGEST_QUESTION]
-        return question, {**self._options, "messages": messages[: users[-1]]}
+        return question, {**self._options, "messages": messages[: users[-1]][-BEFORE:]}
 
     def wrap_model_call(
         self,

@@ -22,6 +22,7 @@ from recall_retrievers.agents.recall_tool import recalled_text
 from recall_retrievers.agents.turn_writer import ScopeOf, TurnWriter, session_scope
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import log_failure
+from recall_retrievers.core.message import BEFORE
 from recall_retrievers.core.query import LONGEST_QUESTION
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.retriever.call_options import CallOptions, combine_options
@@ -30,7 +31,6 @@ from recall_retrievers.text.tokens import token_counter
 _log = logging.getLogger(__name__)
 
 _LAST_FENCE = "\n<memory "
-_BEFORE = 12  # messages before the question
 _ANSWERS = 100  # for agents that read their memory again
 
 
@@ -109,7 +109,7 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
             return ""
         try:
             before = [each for each in said if (each.content or "").strip() != question]
-            call = self._call(session_id or "", {"messages": before[-_BEFORE:], **options})
+            call = self._call(session_id or "", {"messages": before[-BEFORE:], **options})
             # An agent reads its memory after every round of tools; the question is still the same.
             # Within an hour, that is: tomorrow "yesterday" is another day.
             now = datetime.now(UTC)

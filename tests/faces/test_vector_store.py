@@ -36,7 +36,7 @@ from tables import table
 
 import langchain_recall
 import llamaindex_recall
-from langchain_recall import MemoryFormatError, ScopeError
+from langchain_recall import MemoryFormatError, RecallError, ScopeError
 from llamaindex_recall import FilterError, RecallStore
 
 TEA = Document(page_content="Ann likes green tea.", metadata={"source": "a.txt", "stars": 3})
@@ -262,6 +262,18 @@ async def test_langchain_searches_for_what_differs_and_from_a_threshold_on() -> 
         for found in (different.invoke("tea green"), await different.ainvoke("tea green")):
             assert found[0].id in ("green", "again")
             assert found[1].id == "hot"
+        for wrong in (
+            {"k": -1},
+            {"k": 0},
+            {"fetch_k": 0},
+            {"lambda_mult": 5},
+            {"lambda_mult": float("nan")},
+        ):
+            with pytest.raises(RecallError, match="must be"):
+                vectors.max_marginal_relevance_search("tea green", **wrong)
+        for wrong in ("x", 7, float("nan")):
+            with pytest.raises(RecallError, match="threshold_score must be"):
+                vectors.similarity_search("tea green", score_threshold=wrong)
         for found in (likely.invoke("tea green"), await likely.ainvoke("tea green")):
             assert {each.id for each in found} == {"green", "again"}
         retriever = langchain_recall.RecallRetriever(store=store, method="semantic")
