@@ -73,8 +73,7 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
         only_with_evidence: bool = True,
     ) -> None:
         super().__init__()
-        held_back = CallOptions(only_with_evidence=True)
-        self._options = held_back if only_with_evidence else CallOptions()
+        self._options: CallOptions = {"only_with_evidence": True} if only_with_evidence else {}
         self._retriever = retriever
         self._gate = gate
 

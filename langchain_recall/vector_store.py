@@ -14,9 +14,8 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope, ScopeInput
-from recall_retrievers.core.settings import check_count
-from recall_retrievers.ranking.diversity import diversified
-from recall_retrievers.stages.retrieve import SearchMethod, SearchSettings
+from recall_retrievers.ranking.diversity import compared, diversified
+from recall_retrievers.stages.retrieve import SearchMethod
 from recall_retrievers.store.chroma.framework_objects import (
     document_metadata,
     stored_memory,
@@ -174,7 +173,7 @@ class RecallVectorStore(VectorStore):
             filter: Conditions on metadata, as Chroma writes them.
             **others: ``score_threshold``, as for `similarity_search`.
         """
-        most = _most(k, fetch_k, lambda_mult)
+        most = compared(k, fetch_k, lambda_mult)
         scored = self.similarity_search_with_score(query, most, filter=filter, **others)
         return _different(scored, lambda_mult)[:k]
 
@@ -189,7 +188,7 @@ class RecallVectorStore(VectorStore):
         **others: Any,
     ) -> list[Document]:
         """The same as `max_marginal_relevance_search`, without blocking the event loop."""
-        most = _most(k, fetch_k, lambda_mult)
+        most = compared(k, fetch_k, lambda_mult)
         found = self.asimilarity_search_with_score(query, most, filter=filter, **others)
         return _different(await found, lambda_mult)[:k]
 
@@ -242,14 +241,6 @@ def _threshold(others: dict[str, Any]) -> float:
     lowest = SearchMethod(threshold_score=others.pop("score_threshold", None)).threshold_score
     takes_no_more(others)
     return lowest or 0.0
-
-
-def _most(k: int, fetch_k: int, lambda_mult: float) -> int:
-    """How many are compared, with the arguments checked."""
-    check_count("k", k)
-    check_count("fetch_k", fetch_k)
-    SearchSettings(mmr_lambda=lambda_mult)
-    return max(k, fetch_k)
 
 
 def _scored(lowest: float, hits: Sequence[Hit]) -> list[tuple[Document, float]]:

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from math import sqrt
 
 from recall_retrievers.core.candidate import Candidate, Step
+from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.settings import check_count
+from recall_retrievers.core.settings_messages import got
 from recall_retrievers.text.words import split_words
 
 
@@ -54,3 +57,17 @@ def _cosine(one: Counter[str], other: Counter[str]) -> float:
     shared = sum(count * more[word] for word, count in fewer.items() if word in more)
     norms = sum(n * n for n in one.values()) * sum(n * n for n in other.values())
     return shared / sqrt(norms) if norms else 0.0
+
+
+def compared(k: int, fetch_k: int, lambda_mult: float) -> int:
+    """How many memories are compared so that k differ; wrong arguments are an error.
+
+    Examples:
+        >>> compared(4, 20, 0.5)
+        20
+    """
+    check_count("k", k)
+    check_count("fetch_k", fetch_k)
+    if not isinstance(lambda_mult, int | float) or not 0 <= lambda_mult <= 1:
+        raise QueryError(f"lambda_mult must be a number from 0 to 1; got {got(lambda_mult)}")
+    return max(k, fetch_k)
