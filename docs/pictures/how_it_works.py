@@ -16,7 +16,7 @@ from pathlib import Path
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.stage import stamped_ranges
 from recall_retrievers.core.world import World, run
-from recall_retrievers.explain.rows import COLOURS, OF_RELEVANCE, Row, rows
+from recall_retrievers.explain.rows import COLOURS, Row, rows
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import parse_time
@@ -60,16 +60,16 @@ def draw() -> str:
         f"<style>{_STYLE}</style>",
         f'<rect class="ground" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>',
         *_box(0, "A question", _QUESTION),
-        *_stripe(0, 1, "time_ratio"),
+        *_stripe(0, 1, "time"),
         *_box(1, "Its time, understood", [("strong", day), *_READ]),
-        *_stripe(1, 0, "time_ratio"),
+        *_stripe(1, 0, "time"),
         *_box(2, "Two ways of searching", _ARMS),
-        *_stripe(2, 0, "by_meaning"),
-        *_stripe(2, 1, "by_words"),
+        *_stripe(2, 0, "relevance"),
+        *_stripe(2, 1, "words"),
         *_box(3, "One score", _WEIGHTS),
-        *_stripe(3, 2, "type_ratio"),
-        *_stripe(3, 3, "author_ratio"),
-        *_stripe(3, 4, "time_ratio"),
+        *_stripe(3, 2, "type"),
+        *_stripe(3, 3, "author"),
+        *_stripe(3, 4, "time"),
         *(part for place in range(3) for part in _arrow(place)),
         _text(16, 232, "Every memory comes back with the way to its score", "head"),
         *_ways(memories),
@@ -125,9 +125,8 @@ def _line(row: int) -> int:
 
 def _stripe(place: int, row: int, kind: str) -> Iterator[str]:
     """A mark in the colour that this has in the scores below."""
-    colour = COLOURS.get(kind, OF_RELEVANCE)
     left, top = _LEFTS[place], _line(row) - 8
-    yield f'<rect x="{left}" y="{top}" width="6" height="17" fill="{colour}"/>'
+    yield f'<rect x="{left}" y="{top}" width="6" height="17" fill="{COLOURS[kind]}"/>'
 
 
 def _arrow(place: int) -> Iterator[str]:

@@ -224,12 +224,7 @@ def _absence(recall: Recall, memory: Memory, retriever: MemoryRetriever, k: int)
     for dropped in recall.dropped:
         if memory.id in dropped.ids:
             by = f" by {dropped.stage}" if dropped.stage else ""
-            repeats = (
-                f"duplicate of {other.id}"
-                for other in recall.memories
-                if memory.id in str(other.noted("duplicates")).split(", ")
-            )
-            return f"left out{by}: {next(repeats, dropped.reason)}"
+            return f"left out{by}: {recall.why_left_out(memory.id)}"
     if not recall.query.scope.holds(memory.scope):
         scope = ", ".join(f"{name} {value}" for name, value in recall.query.scope.fields().items())
         return f"not found: it is outside the scope, {scope}"

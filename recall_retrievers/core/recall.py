@@ -29,11 +29,16 @@ _ONLY_CANDIDATES = frozenset({Candidate})
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Candidates that a stage left out, by their ids or texts, and why, such as "cut at top_n"."""
+    """Candidates that a stage left out, by their ids or texts, and why, such as "cut at top_n".
+
+    Attributes:
+        scores: Their scores at that stage, in the order of the ids.
+    """
 
     stage: str
     reason: str
     ids: tuple[str, ...]
+    scores: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,8 @@ class Recall:
         if len(memories) == len(self.memories) and all(map(is_, memories, self.memories)):
             return self
         before, staying = ([*map(identity, some)] for some in (self.memories, memories))
-        dropped = left_out(before, staying, stage, reason)
+        scores = [memory.score for memory in self.memories]
+        dropped = left_out(before, scores, staying, stage, reason)
         return replace(self, memories=tuple(memories), dropped=(*self.dropped, *dropped))
 
     def notes(self) -> dict[str, float | str]:
@@ -139,6 +145,16 @@ class Recall:
             counts[dropped.reason] = counts.get(dropped.reason, 0) + len(dropped.ids)
         return ", ".join(f"{count} {reason}" for reason, count in counts.items())
 
+    def why_left_out(self, memory_id: str) -> str:
+        """Why a stage left a memory out, such as "cut at k"; empty if none did."""
+        reasons = (each.reason for each in reversed(self.dropped) if memory_id in each.ids)
+        kept = (
+            f"duplicate of {other.id}"
+            for other in self.memories
+            if memory_id in str(other.noted("duplicates")).split(", ")
+        )
+        return next(kept, next(reasons, ""))
+
     @property
     def why_nothing(self) -> str:
         """Why the results are held back, and what was nearest; empty where none are."""
@@ -163,12 +179,16 @@ class Nothing(list[T]):
 
 
 def left_out(
-    before: Sequence[str], staying: Sequence[str], stage: str, reason: str
+    before: Sequence[str],
+    scores: Sequence[float | None],
+    staying: Sequence[str],
+    stage: str,
+    reason: str,
 ) -> tuple[Dropped, ...]:
     """The candidates that a stage leaves out, by `identity`; empty if all stay."""
     stay = set(staying)
-    gone = tuple([each for each in before if each not in stay])
-    return (Dropped(stage, reason, gone),) if gone else ()
+    gone = {each: score for each, score in zip(before, scores, strict=True) if each not in stay}
+    return (Dropped(stage, reason, tuple(gone), tuple(gone.values())),) if gone else ()
 
 
 def _in_short(reason: str | Exception) -> str:

@@ -22,22 +22,29 @@ def nothing(why: str = "") -> str:
 # Colour-blind readers can tell these apart: the palette of Okabe and Ito (2008). Black and yellow
 # are left out: black cannot be seen on a dark page, and yellow not on a light one.
 COLOURS = {
-    "by_words": "#56B4E9",
-    "type_ratio": "#009E73",
-    "author_ratio": "#CC79A7",
-    "session_ratio": "#CC79A7",
-    "time_ratio": "#E69F00",
-    "decay": "#D55E00",
-    "recency": "#D55E00",
-    "stale": "#D55E00",
+    "relevance": "#0072B2",
+    "words": "#56B4E9",
+    "type": "#009E73",
+    "author": "#CC79A7",
+    "time": "#E69F00",
+    "age": "#D55E00",
 }
-"""The colours by the name of a step in flat metadata."""
 
-OF_RELEVANCE = "#0072B2"  # every other step
+# By the name of a step in flat metadata; every other step is about relevance.
+_COLOUR_NAMES = {
+    "by_words": "words",
+    "type_ratio": "type",
+    "author_ratio": "author",
+    "session_ratio": "author",
+    "time_ratio": "time",
+    "decay": "age",
+    "recency": "age",
+    "stale": "age",
+}
 
-IN_RANGE = COLOURS["time_ratio"]  # the time that the question names, and the memories in it
+IN_RANGE = COLOURS["time"]  # the time that the question names, and the memories in it
 OTHER = "#808080"  # the other memories
-EVENT = COLOURS["type_ratio"]  # the events of a memory
+EVENT = COLOURS["type"]  # the events of a memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,12 @@ class Row:
     label: str
     before: float
     after: float
-    colour: str = OF_RELEVANCE
+    colour_name: str = "relevance"
+
+    @property
+    def colour(self) -> str:
+        """The colour, as in CSS."""
+        return COLOURS[self.colour_name]
 
     @property
     def whole(self) -> str:
@@ -81,7 +93,7 @@ def rows(memory: Candidate) -> list[Row]:
             continue
         plus = "+ " if step.change == "add" and shown else ""
         name = step.name or next(iter(step.notes), "")
-        colour = COLOURS.get(name, OF_RELEVANCE)
+        colour = _COLOUR_NAMES.get(name, "relevance")
         shown.append(Row(plus + step.label, before, step.after, colour))
         before = step.after
     score = memory.score

@@ -261,7 +261,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
 
     def _in_order(self, call: RecallOptions, query: Query) -> list[Stage]:
         """The stages of a question: those before the search, the search, and those after it."""
-        retrieve = self._search(call, query.text)
+        retrieve = self.search_for(call, query.text)
         # A call that has a time range, or ignores time, does not read the words of time.
         reads_time = call.time_mode != "ignore" and call.time_range is None
         stages = [each for each in self.stages if reads_time or not isinstance(each, ExtractTime)]
@@ -271,7 +271,8 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         gate = [] if self.gate is None else [self.gate]
         return [*gate, *(stage for stage in stages if stage.before_search), retrieve, *after]
 
-    def _search(self, call: RecallOptions, text: str) -> Retrieve:
+    def search_for(self, call: RecallOptions, text: str) -> Retrieve:
+        """The search for a question, with the settings that depend on its words."""
         model = getattr(self.store, "embedding_model", "")
         embeds_words = getattr(self.store, "embeds_words", False)
         share = meaning_share(text, model, embeds_words=embeds_words)

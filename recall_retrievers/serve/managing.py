@@ -15,9 +15,9 @@ from recall_retrievers.core.errors import MissingMemoryError, QueryError
 from recall_retrievers.core.memory import Memory, MetadataValue
 from recall_retrievers.core.query import LONGEST_QUESTION, Filter
 from recall_retrievers.core.requests import Search
+from recall_retrievers.look.answer import MemoryView
 from recall_retrievers.serve.operation import (
     MOST_PER_REQUEST,
-    MemoryView,
     Moment,
     MomentOrNull,
     NotEmpty,

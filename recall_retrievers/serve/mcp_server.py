@@ -29,6 +29,7 @@ from recall_retrievers.agents.recall_tool import (
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Settings
+from recall_retrievers.look.answer import MemoryView
 from recall_retrievers.serve.door import client_of
 from recall_retrievers.serve.greeting import INSTRUCTIONS
 from recall_retrievers.serve.managing import (
@@ -45,7 +46,6 @@ from recall_retrievers.serve.managing import (
 from recall_retrievers.serve.operation import (
     MESSAGES,
     MOST_PER_REQUEST,
-    MemoryView,
     Operation,
     Retrieved,
     RetrievePersonalMemory,

@@ -35,14 +35,13 @@ from recall_retrievers.agents.recall_tool import (
     RecallToolInput,
 )
 from recall_retrievers.core import errors
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import QueryError
-from recall_retrievers.core.memory import MetadataValue
 from recall_retrievers.core.query import Filter, Timestamp, Timezone
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import World
+from recall_retrievers.look.answer import MemoryView, TimeView
 from recall_retrievers.retriever.call_options import CallOptions, combine_options
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.retriever.stage_list import TASKS, default_stages
@@ -243,39 +242,6 @@ class ScopedService:
             named = ", ".join(each.text for each in ranges)
             raise QueryError(f"name one time; there are {len(ranges)}: {named}")
         return ranges[0] if ranges else None
-
-
-class MemoryView(BaseModel):
-    """A memory as a server shows it: made of a `Memory`, or of a `Candidate` with its score."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    id: str
-    content: str
-    memory_type: str = "observation"
-    created_at: datetime | None = None
-    expires_at: datetime | None = None
-    superseded_by: str = Field(default="", description="The id of the memory in its place.")
-    superseded_at: datetime | None = None
-    when_to_use: str = ""
-    author: str = ""
-    scope: Scope = Scope()
-    metadata: dict[str, MetadataValue] = Field(default_factory=dict)
-    quality: float | None = None
-    score: float | None = Field(default=None, description="How well it answers; higher is better.")
-
-    def candidate(self) -> Candidate:
-        """The memory as a candidate, which prompts and fences are made of."""
-        return Candidate(**dict(self))
-
-
-class TimeView(BaseModel):
-    """A time that was understood in a question."""
-
-    words: str
-    means: str
-    start: datetime | None = None
-    end: datetime | None = None
 
 
 class RetrievedMetadata(BaseModel):

@@ -163,8 +163,9 @@ class FuseRerank(RankStage):
         names = pool.names()
         above, kept = ([names[place] for place in places] for places in (worth_keeping, best))
         too_low = f"below fuse_score_threshold {lowest}"
-        dropped = recall.dropped + left_out(names, [*above, *kept], _NAME, too_low)
-        dropped += left_out(above, kept, self.stage_name, self.cut_reason(query))
+        dropped = recall.dropped + left_out(names, fused, [*above, *kept], _NAME, too_low)
+        scores = [fused[place] for place in worth_keeping]
+        dropped += left_out(above, scores, kept, self.stage_name, self.cut_reason(query))
         zone = query.reference_time.tzinfo
         scale = max([1.0, *(fused[place] for place in best[:1])])
 

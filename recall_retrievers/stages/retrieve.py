@@ -135,8 +135,8 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
                     memories=_noted(distinct, looked),
                     dropped=(
                         *recall.dropped,
-                        *left_out(pool.names(), near.names(), _NAME, too_far),
-                        *left_out(near.names(), distinct.names(), _NAME, "duplicates"),
+                        *left_out(pool.names(), pool.scores, near.names(), _NAME, too_far),
+                        *left_out(near.names(), near.scores, distinct.names(), _NAME, "duplicates"),
                     ),
                 )
             limit = min(4 * limit, MOST_HITS)

@@ -181,4 +181,5 @@ def test_the_ids_of_what_was_left_out_are_known_with_the_reason() -> None:
 
     outcome = FuseRerank().apply(Recall(Query(text="tea?", reference_time=NOW), (near, far)))
 
-    assert outcome.dropped == (Dropped("FuseRerank", "below fuse_score_threshold 0.1", ("far",)),)
+    too_low = "below fuse_score_threshold 0.1"
+    assert outcome.dropped == (Dropped("FuseRerank", too_low, ("far",), (0.01,)),)

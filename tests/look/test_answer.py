@@ -1,0 +1,125 @@
+"""The data of one answer: what `explain` prints, what was left out and why, what was in effect."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.world import World, completed
+from recall_retrievers.explain.explanation import explain
+from recall_retrievers.look.answer import Explained, Sliders, explained, without_models
+from recall_retrievers.retriever.memory_retriever import MemoryRetriever
+from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.stages.fuse_rerank import FuseRerank
+from recall_retrievers.stages.model_rankers import RerankMemory
+from recall_retrievers.stages.rankers import RelevanceRank
+from recall_retrievers.store import RecallStore
+
+QUESTION = "What about the dentist last Tuesday?"
+MEMORIES: list[dict[str, Any]] = [
+    {"id": "tooth", "content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00Z"},
+    {"id": "moved", "content": "The dentist moved to Elm St.", "created_at": "2024-02-01T10:00Z"},
+    {"id": "again", "content": "The dentist filled a tooth.", "created_at": "2024-03-04T10:00Z"},
+    {
+        "id": "plan",
+        "content": "On 2024-03-20 the dentist is away.",
+        "created_at": "2024-03-01T10:00Z",
+    },
+    {
+        "id": "bob",
+        "content": "Bob's dentist is dear.",
+        "scope": {"user_id": "bob"},
+        "created_at": "2024-03-02T10:00Z",
+    },
+]
+
+
+@pytest.fixture
+def store(embeds_once: None) -> Iterator[RecallStore]:
+    with RecallStore() as opened:
+        opened.add([{"scope": {"user_id": "ann"}, **each} for each in MEMORIES])
+        yield opened
+
+
+def look(retriever: MemoryRetriever, question: str = QUESTION, **moved: Any) -> Explained:
+    return completed(explained(retriever, question, {}, Sliders(**moved), World))
+
+
+def retriever_of(store: RecallStore, **settings: Any) -> MemoryRetriever:
+    now = {"timestamp": "2024-03-08T12:00Z", "timezone": "UTC"}
+    return MemoryRetriever(store=store, scope={"user_id": "ann"}, **now, **settings)
+
+
+def test_the_steps_are_those_that_explain_prints(store: RecallStore) -> None:
+    retriever = retriever_of(store)
+    answer = look(retriever)
+    recall = retriever.recall_without_model(QUESTION)
+
+    printed = str(explain(recall.memories))
+    assert [each.id for each in answer.memories] == [each.id for each in recall.memories]
+    for memory in answer.memories:
+        assert memory.steps[-1].after == memory.score
+        for step in memory.steps:
+            assert step.label in printed
+    assert any(step.colour_name == "time" for step in answer.memories[0].steps)
+    assert answer.left_out_counts in printed
+    assert Explained.model_validate_json(answer.model_dump_json()) == answer
+
+
+def test_the_time_is_told_with_its_other_reading_and_of_which_days_memories_tell(
+    store: RecallStore,
+) -> None:
+    answer = look(retriever_of(store, k=4))
+
+    [time] = answer.times
+    assert (time.words, time.means) == ("last Tuesday", "2024-03-05 (Tuesday)")
+    assert [each.means for each in time.other] == ["2024-02-27 (Tuesday)"]
+    [plan] = [each for each in answer.memories if each.id == "plan"]
+    assert [each.means for each in plan.events] == ["2024-03-20 (Wednesday)"]
+
+
+def test_what_was_left_out_has_its_text_score_and_reason_and_nobody_elses_is_there(
+    store: RecallStore,
+) -> None:
+    answer = look(retriever_of(store, k=1))
+
+    reasons = {each.id: each.reason for each in answer.left_out}
+    assert reasons == {"plan": "cut at k", "moved": "cut at k", "again": "duplicate of tooth"}
+    texts = {each["id"]: each["content"] for each in MEMORIES}
+    assert all(each.content == texts[each.id] for each in answer.left_out)
+    cut = [each.score for each in answer.left_out if each.reason == "cut at k"]
+    assert cut == sorted(cut, reverse=True)
+    assert answer.memories[0].score > cut[0] > 0
+
+
+def test_sliders_move_one_answer_and_leave_the_retriever(store: RecallStore) -> None:
+    retriever = retriever_of(store, threshold_score=None)
+
+    moved = look(retriever, semantic_weight=1.0, token_weight=0.0, time_ratio=1.0)
+    words = look(retriever, method="keyword")
+    usual = look(retriever)
+
+    assert moved.settings.items() >= {"semantic_weight": 1, "token_weight": 0}.items()
+    assert (moved.settings["time_ratio"], usual.settings["time_ratio"]) == (1.0, 2.0)
+    assert not any(x.label.startswith("x 2") for each in moved.memories for x in each.steps)
+    assert words.settings["method"] == "keyword"
+    assert usual.settings.items() >= {"k": 5, "method": "hybrid"}.items()
+    assert 0 < usual.settings["semantic_weight"] < 1  # it depends on the embedding
+
+
+def test_without_models_the_stages_that_need_none_are_left(store: RecallStore) -> None:
+    def same(memories: list[Candidate], query: Query) -> list[Candidate]:
+        return memories
+
+    asks: Callable[..., None] = pytest.fail
+    stages = [ExtractTime(llm=asks), RerankMemory(llm=asks), RelevanceRank(), FuseRerank(), same]
+    retriever = retriever_of(store, stages=stages)
+
+    bare = without_models(retriever)
+
+    named = ["ExtractTime", "RelevanceRank", "FuseRerank", "same"]
+    assert [each.stage_name for each in bare.stages] == named
+    assert len(retriever.stages) == 5
+    assert look(bare, "the dentist during the great flood of 1992").memories
