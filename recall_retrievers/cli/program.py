@@ -77,6 +77,7 @@ _COMMANDS = {
     "serve": Command(
         "serve", "Serve memories over HTTP, and by the Model Context Protocol at /mcp."
     ),
+    "look": Command("serve", "Look at memories and questions in a browser, on a timeline."),
     "time": Command("times", "What is understood of the time in a text."),
     "gate": Command("asking", "Whether a message needs memories at all, and why."),
     "eval": Command("evaluate", "How well your own questions are answered."),
@@ -93,6 +94,7 @@ _EXAMPLES = {
     "repair": "notes.jsonl.recall",
     "mcp": "./memories --user-id ann",
     "serve": "./memories --tokens tokens.txt",
+    "look": "notes.jsonl",
     "time": '"what did we plan for early March?" --timestamp 2024-06-12T15:30',
     "gate": '"When is my sister\'s birthday?" && echo ask the memories',
     "eval": "--memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.8",

@@ -1,4 +1,4 @@
-"""The commands that serve memories: `recall serve` and `recall mcp`."""
+"""The commands that serve memories: `recall serve`, `recall mcp` and `recall look`."""
 
 from __future__ import annotations
 
@@ -33,9 +33,28 @@ def add_mcp(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(only_mcp=True)
 
 
+def add_look(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `recall look`."""
+    _add_served(parser, "FILE|FOLDER|URL", f"a file of memories, or {PLACE}")
+    parser.add_argument("--port", type=int, default=0, help="the port (any that is free)")
+    parser.add_argument("--no-browser", dest="browser", action="store_false", help="open none")
+    parser.set_defaults(only_mcp=False, read_only=False, host="127.0.0.1")
+
+
+def look(options: argparse.Namespace) -> int:
+    """Look at memories and questions in a browser, on a timeline.
+
+    It opens the page of `recall serve` for this machine alone, with a token of its own, until
+    Ctrl-C. A file of JSON lines is loaded first, as `recall ask --memories` loads it, and what you
+    change on the page is changed in FILE.recall, beside the file.
+    """
+    return _serve(options)
+
+
 def serve(options: argparse.Namespace) -> int:
     """Serve memories over HTTP, and by the Model Context Protocol at /mcp.
 
+    A browser shows them at /, with a timeline and every score explained.
     POST /retrieve_personal_memory and /retrieve_task_memory answer questions; /memories adds,
     lists, changes and deletes; /openapi.json describes it all. Without tokens it listens on this
     machine alone. The tokens are in a file (--tokens), or in the environment (RECALL_TOKENS, with ;
@@ -73,9 +92,12 @@ def _serve(options: argparse.Namespace) -> int:
     return 0
 
 
-def _add_served(parser: argparse.ArgumentParser) -> None:
-    about = f"{PLACE}; a new folder is made"
-    parser.add_argument("store", metavar="FOLDER|URL", help=about)
+def _add_served(
+    parser: argparse.ArgumentParser,
+    metavar: str = "FOLDER|URL",
+    about: str = f"{PLACE}; a new folder is made",
+) -> None:
+    parser.add_argument("store", metavar=metavar, help=about)
     parser.add_argument("--collection", default="memories", help="its name (memories)")
     add_scope(parser)
     for name in Scope.model_fields:

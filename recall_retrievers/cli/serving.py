@@ -1,4 +1,4 @@
-"""The servers of `recall mcp` and `recall serve`, from the options to their end."""
+"""The servers of `recall mcp`, `recall serve` and `recall look`, from the options to their end."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import argparse
 import asyncio
 import logging
 import os
+import secrets
 import signal
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
+import webbrowser
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
@@ -18,6 +21,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from recall_retrievers.cli.collection import open_beside
 from recall_retrievers.cli.existing import open_store, source_of
 from recall_retrievers.cli.options import scope_of
 from recall_retrievers.cli.output import report
@@ -51,7 +55,9 @@ async def serve(options: argparse.Namespace, greeting: Greeting) -> None:
 
 
 async def _on_http(options: argparse.Namespace) -> None:
-    own = {"scope": scope_of(options), "tokens": Tokens.configured(options.tokens)}
+    token = secrets.token_urlsafe() if options.command == "look" else ""
+    tokens = Tokens(f"{token} *") if token else Tokens.configured(options.tokens)
+    own = {"scope": scope_of(options), "tokens": tokens}
     given = {
         name: each for name, each in vars(options).items() if name in ServerSettings.model_fields
     }
@@ -60,15 +66,28 @@ async def _on_http(options: argparse.Namespace) -> None:
         app = memory_app(await _service_of(options, opened), settings)
         bound = opened.enter_context(listening(settings))
         address = address_of(bound)
+        address += f"/#{token}" if token else ""
         where = f"{address}{'/mcp' if options.only_mcp else ''}"
         text = f"serving {options.store} on {where}; Ctrl-C stops it"
         report(options, {"address": address}, text)
         sys.stdout.flush()
+        if token and options.browser:
+            opened.enter_context(_in_browser(address))
         if not is_loopback(settings.host):
             _log.warning(
                 "no TLS: tokens and memories can be read on the way; put a proxy before it"
             )
         await serve_app(app, bound, settings)
+
+
+@contextmanager
+def _in_browser(address: str) -> Iterator[None]:
+    """Open a page by way of a file: others on this machine can read the words of a command."""
+    with TemporaryDirectory(prefix="recall-") as folder:
+        file = Path(folder, "look.html")
+        file.write_text(f'<meta http-equiv="refresh" content="0; url={address}">', "utf-8")
+        webbrowser.open(file.as_uri())
+        yield
 
 
 async def _on_stdio(options: argparse.Namespace, greeting: Greeting) -> None:
@@ -109,7 +128,11 @@ async def _service_of(options: argparse.Namespace, opened: AsyncExitStack) -> Se
     """What does the operations of the server, until what was opened for it is closed."""
     resolve_timezone(options.timezone)
     required = required_names(options.require_scope)
-    source = source_of(options.store, new=True)
+    if options.command == "look" and Path(options.store).is_file():
+        beside = open_beside(Path(options.store), options.timezone)
+        beside.store.close()
+        options.store += ".recall"
+    source = source_of(options.store, new=options.command != "look")
     if not isinstance(source, str):
         store = open_store(source, options.collection, create=True, require_scope=required)
         await opened.enter_async_context(store)

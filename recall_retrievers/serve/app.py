@@ -1,4 +1,4 @@
-"""The whole server of HTTP: the API, MCP at /mcp, and the door before them."""
+"""The whole server of HTTP: the page, the API, MCP at /mcp, and the door before them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from recall_retrievers.core.scope import ScopeInput
 from recall_retrievers.serve.door import Door, client_of
 from recall_retrievers.serve.mcp_server import McpTools
 from recall_retrievers.serve.operation import ScopedService, Service, answer_to, failure_of
+from recall_retrievers.serve.page import page_routes
 from recall_retrievers.serve.routes import ROUTES, ApiRoute, Health, openapi
 from recall_retrievers.serve.running import ServerSettings
 from recall_retrievers.serve.tokens import Tokens
@@ -123,6 +124,7 @@ def _api_routes(service: Service) -> list[BaseRoute]:
     ]
     return [
         *api,
+        *page_routes(),
         Route("/health", JSONResponse(Health().model_dump()), methods=["GET"]),
         Route("/openapi.json", JSONResponse(openapi()), methods=["GET"]),
     ]

@@ -17,11 +17,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recall_retrievers.core.errors import ScopeError
 from recall_retrievers.serve.operation import answer_to
+from recall_retrievers.serve.page import PATHS
 from recall_retrievers.serve.running import ServerSettings, is_loopback
 from recall_retrievers.serve.tokens import Client
 
 _CLIENT = "recall_client"  # where the state of a request has its `Client`
-_OPEN_PATHS = frozenset({"/health", "/openapi.json"})  # nothing in their answers is anybody's
+_OPEN_PATHS = PATHS | {"/health", "/openapi.json"}  # nothing in their answers is anybody's
 _MOST_CLIENTS = 10_000  # whose requests are counted; the one that was quiet the longest is let go
 _WITH_BODY = frozenset({"POST", "PATCH"})  # no route takes another one
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")

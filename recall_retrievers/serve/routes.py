@@ -22,6 +22,7 @@ from recall_retrievers.serve.managing import (
     UpdateMemory,
 )
 from recall_retrievers.serve.operation import Operation, RetrievePersonalMemory, RetrieveTaskMemory
+from recall_retrievers.serve.page import ExplainAnswer
 
 
 class Problem(BaseModel):
@@ -59,6 +60,7 @@ class ApiRoute:
 ROUTES = (
     ApiRoute("POST", "/retrieve_personal_memory", RetrievePersonalMemory),
     ApiRoute("POST", "/retrieve_task_memory", RetrieveTaskMemory),
+    ApiRoute("POST", "/explain", ExplainAnswer),
     ApiRoute("POST", "/memories", AddMemories, status=201),
     ApiRoute("GET", "/memories", ListMemories),
     ApiRoute("DELETE", "/memories", DeleteMemories),
