@@ -105,6 +105,7 @@ renew: $(READY)  ## run the notebooks, draw the pictures, and keep what they sho
 	$(BIN)/python tests/notebook_runs.py
 	$(BIN)/python docs/pictures/how_it_works.py
 	$(BIN)/python docs/pictures/two_times.py
+	$(BIN)/python docs/pictures/last_tuesday.py
 
 clean:  ## forget the environment and all that was built
 	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

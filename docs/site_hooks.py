@@ -43,11 +43,8 @@ def _cells(notebook: dict[str, Any]) -> Iterator[str]:
 
 
 def _output(output: dict[str, Any]) -> str:
-    """What a cell printed or drew: a picture before HTML before text."""
+    """What a cell printed or drew: HTML before text."""
     shown = output.get("data", {"text/plain": output.get("text", "")})
-    if "image/png" in shown:
-        png = "".join(shown["image/png"]).replace("\n", "")
-        return f'<img class="output" alt="What the cell draws" src="data:image/png;base64,{png}">'
     if "text/html" in shown:
         html = re.sub(r"\n\s*\n", "\n", "".join(shown["text/html"]))
         return f'<div class="output">\n{html}\n</div>'

@@ -46,13 +46,13 @@ class LangChainWorld(World):
 
     def __init__(
         self,
-        callbacks: CallbackManager | AsyncCallbackManager,
+        callbacks: CallbackManager | AsyncCallbackManager | None = None,
         store: MemoryStore | None = None,
         show: Show | None = None,
     ) -> None:
         asynchronous = isinstance(callbacks, AsyncCallbackManager)
         super().__init__(store, asynchronous=asynchronous, show=show)
-        self.callbacks = callbacks
+        self.callbacks = callbacks or CallbackManager([])
 
     async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
         """What the models reply."""

@@ -23,7 +23,7 @@ from langchain_recall.any_store import Searchable, as_store
 from langchain_recall.vector_store import RecallVectorStore
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.streamed import Show, astreamed, streamed
-from recall_retrievers.core.world import completed
+from recall_retrievers.core.world import World, completed
 from recall_retrievers.explain.explanation import Explanation, all_of
 from recall_retrievers.explain.explanation import explain as explain_memories
 from recall_retrievers.retriever.call_options import CallOptions, combine_options
@@ -56,6 +56,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     piece: ClassVar[type] = BaseDocumentCompressor
+    world_type: ClassVar[type[World]] = LangChainWorld
 
     store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
 
@@ -207,8 +208,7 @@ def explain(documents: Sequence[Document]) -> Explanation:
         documents: The results of a retriever or stage of this library, best first.
 
     Returns:
-        A table, when it is printed or stands last in a notebook's cell. ``to_svg()`` draws the
-        times of the memories.
+        A table when it is printed or stands last in a cell. ``to_svg()`` is the picture alone.
     """
     found = [to_candidate(document) for document in all_of(documents, Document)]
     return explain_memories(found, why=getattr(documents, "why", ""))

@@ -21,7 +21,7 @@ from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from llamaindex_recall.vector_store import RecallVectorStore
 from recall_retrievers.core.streamed import Show, astreamed, streamed
-from recall_retrievers.core.world import completed
+from recall_retrievers.core.world import World, completed
 from recall_retrievers.explain.explanation import Explanation, all_of
 from recall_retrievers.explain.explanation import explain as explain_memories
 from recall_retrievers.retriever.call_options import CallOptions, combine_options
@@ -74,6 +74,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     """Find the memories that answer a question in plain words, dated and explained."""
 
     piece: ClassVar[type] = BaseNodePostprocessor
+    world_type: ClassVar[type[World]] = LlamaIndexWorld
 
     store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
     # What LlamaIndex's base, which is no pydantic model, sets on its instances.
@@ -206,8 +207,7 @@ def explain(nodes: Sequence[NodeWithScore] | RESPONSE_TYPE) -> Explanation:
             query engine.
 
     Returns:
-        A table, when it is printed or stands last in a notebook's cell. ``to_svg()`` draws the
-        times of the memories.
+        A table when it is printed or stands last in a cell. ``to_svg()`` is the picture alone.
     """
     found = cast("Sequence[NodeWithScore]", getattr(nodes, "source_nodes", nodes))
     memories = [to_candidate(node) for node in all_of(found, NodeWithScore)]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from recall_retrievers.evaluation.comparison import evaluate_steps as evaluate_steps
     from recall_retrievers.evaluation.evaluate import evaluate as evaluate
     from recall_retrievers.evaluation.questions import read_questions as read_questions
+    from recall_retrievers.look.widget import explore as explore
     from recall_retrievers.retriever.recall_function import RecallConfig as RecallConfig
     from recall_retrievers.serve.app import create_memory_app as create_memory_app
     from recall_retrievers.stages.search_gate import should_search_memory as should_search_memory
@@ -51,6 +52,7 @@ SHARED = {
     "recall_retrievers.evaluation.evaluate": "evaluate",
     "recall_retrievers.evaluation.comparison": "compare evaluate_steps",
     "recall_retrievers.evaluation.questions": "read_questions",
+    "recall_retrievers.look.widget": "explore",
     "recall_retrievers.retriever.recall_function": "RecallConfig",
     "recall_retrievers.serve.app": "create_memory_app",
     "recall_retrievers.stages.search_gate": "should_search_memory",

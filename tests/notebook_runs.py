@@ -40,7 +40,7 @@ embeds_once.keep_vectors(Path({kept!r}))"""
 
 
 def run(notebook: nbformat.NotebookNode, vectors: Path | None = None) -> None:
-    """Run every cell with the packages of this tree, and put what it shows in its place.
+    """Run every cell in an empty folder, and put what it shows in its place.
 
     Args:
         notebook: The notebook.
@@ -49,19 +49,24 @@ def run(notebook: nbformat.NotebookNode, vectors: Path | None = None) -> None:
     once = _ONCE.format(folder=str(Path(__file__).parent), kept=str(vectors)) if vectors else ""
     settings, first = notebook.metadata.copy(), new_code_cell(_NO_NETWORK + once)
     notebook.cells.insert(0, first)
-    client = NotebookClient(
-        notebook,
-        coalesce_streams=True,
-        record_timing=False,
-        resources={"metadata": {"path": str(FOLDER)}},
-    )
-    client.execute(env={**os.environ, "PYTHONPATH": str(ROOT)})
+    with TemporaryDirectory() as elsewhere:
+        client = NotebookClient(
+            notebook,
+            coalesce_streams=True,
+            record_timing=False,
+            resources={"metadata": {"path": elsewhere}},
+        )
+        client.execute(env={**os.environ, "PYTHONPATH": str(ROOT)})
     notebook.cells.remove(first)
     notebook.metadata = settings  # without the versions of this machine
     # On standard error libraries warn of this machine, with its paths.
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [each for each in cell.outputs if each.get("name") != "stderr"]
+            for (
+                each
+            ) in cell.outputs:  # a widget lives as long as its kernel; the still picture stays
+                each.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
     for count, cell in enumerate((c for c in notebook.cells if c.cell_type == "code"), 1):
         cell.execution_count = count
         for each in cell.outputs:

@@ -10,7 +10,6 @@ import pytest
 from rounding import nearly_same
 
 pytestmark = pytest.mark.slow
-ONE_QUESTION = "0.013"  # of the 75
 TWINS = ["langchain_recall", "llamaindex_recall"]
 
 
@@ -44,22 +43,24 @@ def test_a_reader_who_has_not_run_it_sees_tables_and_pictures(name: str) -> None
     outputs = [each for cell in notebook_runs.read(name).cells for each in cell.get("outputs", [])]
     pages = [each["data"]["text/html"] for each in outputs if "text/html" in each.get("data", {})]
 
-    assert len(pages) >= (3 if name in TWINS else 1)
+    assert len(pages) >= 2
     assert not any("<style" in page for page in pages)
     assert all("text-align:left" in page for page in pages)
     assert any("data:image/svg+xml" in page for page in pages)
+    assert not any("widget-view" in kind for each in outputs for kind in each.get("data", {}))
 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_the_first_answer_is_right_and_ours_is_above_the_stock_retriever(name: str) -> None:
     shown = all_of(name)
 
-    assert shown.index("2023-05-01 Monday") < shown.index("2023-05-02")
+    assert shown.index("The dentist filled a tooth") < shown.index("2024-03-06 Wednesday")
     stock, ours = (
         [float(figure) for figure in re.findall(r"\d\.\d{3}", row)]
         for row in re.findall(r"│ (?:vector store|RecallRetriever) .*", shown)[:2]
     )
-    assert all(one > other for one, other in zip(ours, stock, strict=True))
+    assert all(one >= other for one, other in zip(ours, stock, strict=True))
+    assert sum(ours) > sum(stock)
 
 
 @pytest.mark.parametrize("name", notebook_runs.NAMES)
@@ -68,9 +69,9 @@ def test_what_the_text_claims_is_what_the_cells_show(name: str) -> None:
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    assert not re.search("benchmarks|sys.path", code)  # it runs outside a checkout, too
-    claimed = {figure for figure in re.findall(r"\b0\.\d{3}\b", text) if figure != ONE_QUESTION}
-    assert claimed <= set(re.findall(r"\b0\.\d{3}\b", shown))
+    assert not re.search(r"benchmarks|sys.path|\.\./", code)  # it runs outside a checkout, too
+    assert "explore(" in code
+    assert set(re.findall(r"\b0\.\d{3}\b", text)) <= set(re.findall(r"\b0\.\d{3}\b", shown))
 
 
 def test_no_notebook_reaches_the_network() -> None:

@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Never
 
+_EXTRAS = {"mcp": "serve", "starlette": "serve", "anywidget": "look"}
+
 
 class _Missing(type):
     """A name whose extra is not installed: it can be imported, and using it says which one.
@@ -40,7 +42,7 @@ def lazy_exports(
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """A module's ``__getattr__`` and ``__dir__``, from each name's module and package's extra.
 
-    The packages of the servers are known; ``extras`` has the others.
+    The packages of the servers and the widget are known; ``extras`` has the others.
 
     Where the extra of a name is missing, the name is there all the same. An ImportError says which
     extra it needs when it is called or made a base.
@@ -53,7 +55,7 @@ def lazy_exports(
             return getattr(import_module(exports[name]), name)
         except ModuleNotFoundError as error:
             missing = (error.name or "").split(".")[0]
-            extra = {"mcp": "serve", "starlette": "serve", **extras}.get(missing)
+            extra = {**_EXTRAS, **extras}.get(missing)
             if extra is None:
                 raise
             why = f"{name} needs {missing}: pip install 'recall-retrievers[{extra}]'"

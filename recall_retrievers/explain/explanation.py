@@ -14,7 +14,7 @@ from rich.text import Text
 from recall_retrievers.core.candidate import Candidate, candidates
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.explain import timeline
+from recall_retrievers.explain import still
 from recall_retrievers.explain.html import as_html
 from recall_retrievers.explain.rows import below, nothing, remarks, rows, understood
 from recall_retrievers.text.words import printable
@@ -88,7 +88,7 @@ class Explanation:
         The time that the question names is shaded. Write it to a file, or into a page:
         ``Path("when.svg").write_text(explain(memories).to_svg())``.
         """
-        return timeline.draw(self.memories)
+        return still.draw(self.memories)
 
 
 def plain_text(shown: RenderableType, width: int) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.explain import timeline
+from recall_retrievers.explain import still
 from recall_retrievers.explain.rows import Row, below, nothing, remarks, rows, understood
 
 _LINE = "1px solid rgba(128,128,128,0.35)"
@@ -63,9 +63,9 @@ def _picture(memories: Sequence[Candidate]) -> str:
     """The picture of the times; hosts that take SVG out of a page leave images in."""
     if not any(memory.created_at or memory.events for memory in memories):
         return ""
-    drawn = b64encode(timeline.draw(memories).encode()).decode()
+    drawn = b64encode(still.draw(memories).encode()).decode()
     return (
-        f'<img alt="{escape(timeline.alt(memories))}" style="max-width:100%;width:62em" '
+        f'<img alt="{escape(still.alt(memories))}" style="max-width:100%;width:62em" '
         f'src="data:image/svg+xml;base64,{drawn}">'
     )
 

@@ -32,6 +32,7 @@ from recall_retrievers.store.memory_store import NarrowedStore
 from recall_retrievers.timeline import TimeRange
 
 _MOST_LEFT_OUT = 50  # that are listed one by one
+_WEIGHTS = ("semantic_weight", "token_weight")
 _LONGEST = 300  # characters of a memory that was left out
 
 
@@ -201,21 +202,27 @@ def _moved(retriever: MemoryRetriever, moved: dict[str, object]) -> MemoryRetrie
     return retriever.model_copy(update=changes)
 
 
+def sliders_of(retriever: MemoryRetriever) -> dict[str, str | float | None]:
+    """The settings of a retriever that a reader may move; None = it depends on the question."""
+    ratios = [each.fuse_time_ratio for each in retriever.stages if isinstance(each, FuseRerank)]
+    weights = {name: getattr(retriever, name) for name in _WEIGHTS}
+    return {
+        **{name: getattr(retriever, name) for name in ("k", "method", "time_mode")},
+        **{name: x if name in retriever.model_fields_set else None for name, x in weights.items()},
+        "time_ratio": next(iter(ratios), None),
+    }
+
+
 def _in_effect(
     retriever: MemoryRetriever, options: CallOptions, text: str
 ) -> dict[str, str | float | None]:
     """The settings of an answer, with those that depend on the question's words."""
     call = retriever.for_call(options)
     search = retriever.search_for(call, text)
-    ratios = [each.fuse_time_ratio for each in retriever.stages if isinstance(each, FuseRerank)]
     return {
-        "k": call.k,
-        "method": call.method,
-        "semantic_weight": search.semantic_weight,
-        "token_weight": search.token_weight,
-        "time_ratio": next(iter(ratios), None),
-        "time_mode": call.time_mode,
-        "threshold_score": call.threshold_score,
+        **sliders_of(retriever),
+        **{name: getattr(call, name) for name in ("k", "method", "time_mode", "threshold_score")},
+        **{name: getattr(search, name) for name in _WEIGHTS},
     }
 
 

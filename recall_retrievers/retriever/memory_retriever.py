@@ -159,6 +159,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
 
     public_name: ClassVar[str] = "RecallRetriever"
     elsewhere: ClassVar[Mapping[str, str]] = _OF_A_RETRIEVER
+    world_type: ClassVar[type[World]] = World
 
     store: OpenStore = Field(repr=False, exclude=True)
     require_scope: Annotated[tuple[ScopeName, ...], BeforeValidator(required_names)] = ()
@@ -229,6 +230,10 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         """
         steps = self.steps_for(asked, now or datetime.now(UTC), options)
         return await arun(steps, world(self.scoped(options)))
+
+    def world(self, store: NarrowedStore) -> World:
+        """The world of a question that comes from no framework: with its models all the same."""
+        return self.world_type(store=store)
 
     def scoped(self, options: CallOptions) -> NarrowedStore:
         """The store within the scope of a call: its steps find, read and write only there."""

@@ -56,6 +56,7 @@ assert hasattr(langchain_recall, "RecallMiddleware")
 for use in (
     "langchain_recall.RecallMiddleware(None)",
     "type('Mine', (langchain_recall.RecallMiddleware,), {})",
+    "langchain_recall.explore(None)",
 ):
     try:
         eval(use)
@@ -163,7 +164,8 @@ def test_without_chroma_it_says_what_to_install(
 
 def test_what_needs_another_extra_says_which(shown: dict[str, str]) -> None:
     needs = "RecallMiddleware needs langchain: pip install 'recall-retrievers[agents]'"
-    assert shown["extras"].splitlines() == [needs, needs]
+    widget = "explore needs anywidget: pip install 'recall-retrievers[look]'"
+    assert shown["extras"].splitlines() == [needs, needs, widget]
 
 
 @pytest.mark.parametrize("environment", [""], indirect=True)

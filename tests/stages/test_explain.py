@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64decode
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from itertools import pairwise
 from xml.etree import ElementTree as ET
@@ -195,7 +195,7 @@ def words(explanation: Explanation) -> str:
 
 def shaded(explanation: Explanation) -> list[tuple[float, float]]:
     """The bands from top to bottom that mark the time asked for: left edge and width."""
-    bands = [each.attrib for each in drawn(explanation, "rect") if each.get("y") == "30.0"]
+    bands = [each.attrib for each in drawn(explanation, "rect") if each.get("y") == "36.0"]
     return [(float(each["x"]), float(each["width"])) for each in bands]
 
 
@@ -211,7 +211,7 @@ def test_the_time_asked_for_is_shaded_with_what_else_it_may_mean() -> None:
     assert same == width
     tea, cake, *_ = drawn(asked, "circle")
     assert tuesday < float(tea.attrib["cx"]) < tuesday + width
-    assert tea.get("fill") != "none" == cake.get("fill")
+    assert (tea.get("fill"), cake.get("class")) == (tea.get("stroke"), "ground")  # filled, hollow
     [told] = [each.attrib for each in drawn(asked, "line") if each.get("stroke") == "#009E73"]
     assert told["x1"] == cake.get("cx")  # from when it was recorded to when it tells of
 
@@ -224,6 +224,27 @@ def test_mondays_are_shaded_one_by_one_and_the_mornings_of_a_year_all() -> None:
     assert len(spans) == 5
     assert steps == pytest.approx([7 * spans[0][1]] * 4, abs=0.5)
     assert len(shaded(asked)) >= 365
+
+
+@table(
+    ("days", "labels"),
+    [
+        (0.5, ["7 Mar, 12:00", "18:00", "8 Mar"]),
+        (5, ["4 Mar 2024", "5 Mar"]),
+        (30, ["12 Feb 2024", "19 Feb"]),
+        (150, ["Nov 2023", "Dec", "Jan 2024"]),
+        (2000, ["2019", "2020"]),
+        (90_000, ["1800", "1850"]),
+    ],
+)
+def test_ticks_stand_where_a_calendar_begins_anew(days: float, labels: list[str]) -> None:
+    moments = [NOW, NOW - timedelta(days=days)]
+
+    shown = words(explain([Candidate(content="Tea.", created_at=each) for each in moments]))
+
+    ticks = shown.splitlines()[1:-3]
+    assert ticks[: len(labels)] == labels
+    assert 3 <= len(ticks) <= 9
 
 
 @pytest.mark.parametrize("said", ["lately", "since 2020", "before 1800", "", "ages ago"])

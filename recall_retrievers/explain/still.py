@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from html import escape
 from itertools import groupby, takewhile
-from math import ceil
 
 from rich.text import Text
 
@@ -18,18 +17,24 @@ from recall_retrievers.core.stage import stamped_ranges
 from recall_retrievers.explain.rows import EMPTY, EVENT, IN_RANGE, OTHER, understood
 from recall_retrievers.text.words import printable
 from recall_retrievers.timeline import TimeRange
+from recall_retrievers.timeline.calendar_names import month_name
 
-_WIDTH, _LEFT, _RIGHT = 900, 280, 28  # units of the picture; on the left stand the labels
-_LINE, _TOP = 26, 30
-_LABEL = 36  # the width of a label, in letters
-_TICKS = 6
+_WIDTH, _LEFT, _RIGHT = 900, 296, 72  # units of the picture; labels on the left, scores right
+_LINE, _TOP = 28, 36
+_TITLE = "When the memories were recorded"
+_LABEL = 40  # the width of a label, in letters
+_MOST_TICKS = 8
 _MOST = 10_000  # days, or hours, that are tried for a recurrence such as "on Mondays"
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 _EARLIEST, _LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 
+_STEPS = [_HOUR * n for n in (1, 3, 6, 12)] + [_DAY, 2 * _DAY, 7 * _DAY]  # from tick to tick
+_MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12_000, 24_000)
+
 _STYLE = (
-    "<style>svg{color:#1f2328}.ground{fill:#ffffff}"
-    "@media (prefers-color-scheme:dark){svg{color:#e6edf3}.ground{fill:#0d1117}}</style>"
+    "<style>svg{color:#1f2328}.ground{fill:#ffffff}.soft{fill:#59636e}.rule{stroke:#d1d9e0}"
+    "@media (prefers-color-scheme:dark){svg{color:#f0f6fc}.ground{fill:#0d1117}"
+    ".soft{fill:#9198a1}.rule{stroke:#3d444d}}</style>"
 )
 
 _Span = tuple[datetime, datetime]
@@ -40,23 +45,26 @@ def draw(memories: Sequence[Candidate]) -> str:
     ranges = stamped_ranges(memories)
     view = _view(memories, ranges)
     bottom = _TOP + _LINE * len(memories)
-    said = " ".join(understood(memories)) if memories else EMPTY
-    parts = [_text(0, 18, printable(said))]
+    said = (" ".join(understood(memories)) or _TITLE) if memories else EMPTY
+    parts = [_text(0, 20, printable(said), ' font-weight="600"')]
+    parts += _axis(view, bottom, _zone(memories, ranges))
     for time_range in ranges:
         for other in time_range.alternatives:
             parts += _band(other, view, bottom, "0.1", dashes=' stroke-dasharray="3 3"')
         parts += _band(time_range, view, bottom, "0.3")
     for number, memory in enumerate(memories):
         y = _TOP + _LINE * number + _LINE / 2
-        parts += [_text(0, y + 4, _label(number + 1, memory)), *_times(memory, y, view, ranges)]
-    parts += _axis(view, bottom, _zone(memories, ranges))
-    parts += _legend(memories, ranges, bottom + 44)
-    height = bottom + 58
+        parts += [_text(0, y + 4.5, _label(number + 1, memory)), *_times(memory, y, view, ranges)]
+        if memory.score is not None:
+            score = f"{memory.score:.3f}"
+            parts.append(_text(_WIDTH - 20, y + 4.5, score, ' class="soft" text-anchor="end"'))
+    parts += _legend(memories, ranges, bottom + 52)
+    height = bottom + 66
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 0 {_WIDTH} {height}" role="img" '
-        'font-family="system-ui,sans-serif" font-size="13" fill="currentColor">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 0 {_WIDTH} {height}" role="img" '
+        'font-family="system-ui,sans-serif" font-size="13.5" fill="currentColor">'
         f"<title>{escape(alt(memories))}</title>{_STYLE}"
-        f'<rect class="ground" x="-8" width="{_WIDTH}" height="{height}"/>{"".join(parts)}</svg>'
+        f'<rect class="ground" x="-12" width="{_WIDTH}" height="{height}"/>{"".join(parts)}</svg>'
     )
 
 
@@ -74,9 +82,9 @@ def _times(memory: Candidate, y: float, view: _Span, ranges: Sequence[TimeRange]
             if moment is not None:
                 middle = (left + right) / 2
                 yield _line(_x(moment, view), y, middle, y, f'stroke="{EVENT}"')
-            yield _box(left, y - 4, max(right - left, 3), 8, f'fill="{EVENT}"')
+            yield _box(left, y - 5, max(right - left, 4), 10, f'rx="2" fill="{EVENT}"')
     if moment is None:
-        yield _text(_LEFT, y + 4, "no date", ' opacity="0.7"')
+        yield _text(_LEFT, y + 4.5, "no date", ' class="soft"')
         return
     inside = any(each.contains(moment) for each in ranges)
     colour = IN_RANGE if inside else OTHER
@@ -86,7 +94,7 @@ def _times(memory: Candidate, y: float, view: _Span, ranges: Sequence[TimeRange]
 def _legend(memories: Sequence[Candidate], ranges: Sequence[TimeRange], y: float) -> Iterator[str]:
     keys = [("recorded", _dot(6, y - 4, OTHER, filled=False))]
     if any(memory.events for memory in memories):
-        keys.append(("time it tells of", _box(0, y - 8, 12, 8, f'fill="{EVENT}"')))
+        keys.append(("time it tells of", _box(0, y - 9, 12, 10, f'rx="2" fill="{EVENT}"')))
     if ranges:
         band = f'fill="{IN_RANGE}" fill-opacity="0.3"'
         keys.append(("time asked for", _box(0, y - 10, 12, 12, band)))
@@ -94,23 +102,51 @@ def _legend(memories: Sequence[Candidate], ranges: Sequence[TimeRange], y: float
     if any(each.alternatives for each in ranges):
         band = f'fill="{IN_RANGE}" fill-opacity="0.1" stroke="{IN_RANGE}" stroke-dasharray="3 3"'
         keys.append(("also possible", _box(0, y - 10, 12, 12, band)))
-    x = 0
+    x = 0.0
     for name, mark in keys:
-        yield f'<g transform="translate({x} 0)">{mark}{_text(18, y, name)}</g>'
-        x += 40 + 7 * len(name)
+        label = _text(18, y, name, ' class="soft" font-size="12"')
+        yield f'<g transform="translate({x:.0f} 0)">{mark}{label}</g>'
+        x += 42 + 6 * len(name)
 
 
-def _axis(view: _Span, y: float, zone: tzinfo) -> Iterator[str]:
-    yield _line(_LEFT, y, _WIDTH - _RIGHT, y, 'stroke="currentColor" stroke-opacity="0.4"')
-    grain = _DAY if view[1] - view[0] > 4 * _DAY else _HOUR
-    form = "%Y-%m-%d" if grain == _DAY else "%m-%d %H:%M"
-    step = ceil((view[1] - view[0]) / grain / _TICKS) * grain
-    first = _rounded(view[0].astimezone(zone), grain) + grain
-    for n in range((view[1] - first) // step + 1):
-        x = _x(first + n * step, view)
-        yield _line(x, y, x, y + 4, 'stroke="currentColor" stroke-opacity="0.4"')
-        label = format(first + n * step, form)
-        yield _text(x, y + 18, label, ' text-anchor="middle" font-size="11"')
+def _axis(view: _Span, bottom: float, zone: tzinfo) -> Iterator[str]:
+    """The rules of the lines, and the ticks, with the year where it is new."""
+    for y in range(_TOP, int(bottom) + 1, _LINE):
+        yield _line(0, y, _WIDTH - 20, y, 'class="rule"')
+    year = 0
+    for tick, label in _ticks(view, zone):
+        x = _x(tick, view)
+        yield _line(x, _TOP, x, bottom + 4, 'class="rule"')
+        shown = label if tick.year == year or label == f"{tick.year}" else f"{label} {tick.year}"
+        if year == 0 and ":" in label:
+            shown = f"{tick.day} {month_name(tick)[:3]}, {label}"
+        year = tick.year
+        yield _text(x, bottom + 20, shown, ' class="soft" text-anchor="middle" font-size="12"')
+
+
+def _ticks(view: _Span, zone: tzinfo) -> Iterator[tuple[datetime, str]]:
+    """Moments of the calendar that are easy to read, at equal distances, with their labels."""
+    span, start = view[1] - view[0], _rounded(view[0].astimezone(zone), _HOUR)
+    step = next((each for each in _STEPS if span / each <= _MOST_TICKS), None)
+    if step is None:
+        months = next(n for n in _MONTHS if span / (30.4 * n * _DAY) <= _MOST_TICKS)
+        first = (start.year * 12 + start.month - 1) // months * months
+        counted = ((n // 12, n % 12 + 1) for n in range(first, first + 10 * months, months))
+        start = _rounded(start, _DAY)
+        ticks = [start.replace(y, m, 1) for y, m in counted if 0 < y < 10_000]
+        return (
+            (tick, f"{tick.year}" if months >= 12 else month_name(tick)[:3])
+            for tick in ticks
+            if view[0] <= tick <= view[1]
+        )
+    midnight = _rounded(start, _DAY)
+    first_tick = midnight - midnight.weekday() * _DAY if step == 7 * _DAY else midnight
+    every = (first_tick + n * step for n in range(40))
+    return (
+        (tick, f"{tick:%H:%M}" if tick.hour else f"{tick.day} {month_name(tick)[:3]}")
+        for tick in every
+        if view[0] <= tick <= view[1]
+    )
 
 
 def _band(
@@ -188,5 +224,6 @@ def _box(x: float, y: float, width: float, height: float, look: str) -> str:
 
 
 def _dot(x: float, y: float, colour: str, *, filled: bool) -> str:
-    look = f'fill="{colour if filled else "none"}" stroke="{colour}" stroke-width="2"'
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" {look}/>'
+    ground = f'fill="{colour}"' if filled else 'class="ground"'
+    look = f'{ground} stroke="{colour}" stroke-width="2"'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5.5" {look}/>'
