@@ -1,897 +1,635 @@
 // Memories on a timeline, and a question explained by its picture.
 //
-// One module for two places: `serve` is the page of `recall serve`, `render` the widget of a
-// notebook. Both give `mount` a host that asks; nothing else here knows where it runs. The text of
-// a memory only ever becomes text: elements are made one by one, and no markup is read.
+// One module for two places: `serve` is the page of `recall serve`, `render` the widget of a notebook. Both hand
+// `mount` a host that asks; nothing else here knows where it runs. A memory is data: elements are made one by one,
+// its text only ever becomes text, and no markup is read anywhere.
 
-const DAY = 86_400_000;
+const DAY = 86_400_000; // milliseconds
 const UNDO_MS = 10_000;
 const MOST_DRAWN = 10_000; // memories whose times are read for the picture
-const PAGE = 100;
-
-const SLIDERS = [
-  { name: "k", label: "How many (k)", min: 1, max: 50, step: 1 },
-  { name: "semantic_weight", label: "Share of meaning", min: 0, max: 1, step: 0.05 },
-  { name: "token_weight", label: "Single words in it", min: 0, max: 1, step: 0.05 },
-  { name: "time_ratio", label: "Weight of the time", min: 1, max: 5, step: 0.1 },
-];
-const CHOICES = [
-  {
-    name: "method",
-    label: "Search by",
-    values: { hybrid: "meaning and words", semantic: "meaning", keyword: "words" },
-  },
-  {
-    name: "time_mode",
-    label: "The time asked for",
-    values: { prefer: "is preferred", require: "is all there is", ignore: "is not read" },
-  },
+const NOTHING = { memories: [], times: [], left_out: [], degraded: [] };
+const CONTROLS = [
+  ["k", "Memories (k)", { min: 1, max: 50, step: 1 }],
+  ["semantic_weight", "Share of meaning", { min: 0, max: 1, step: 0.05, value: 0.5 }],
+  ["token_weight", "Share of single words in it", { min: 0, max: 1, step: 0.05, value: 0.5 }],
+  ["time_ratio", "Weight of the time", { min: 1, max: 5, step: 0.1 }],
+  ["method", "Search by", { hybrid: "meaning and words", semantic: "meaning", keyword: "words" }],
+  ["time_mode", "The time asked for", { prefer: "is preferred", require: "is required", ignore: "is ignored" }],
 ];
 
-// ---- Elements -----------------------------------------------------------------------------------
-
-const DRAWN = new Set(["svg", "g", "rect", "circle", "line", "path", "text", "title"]);
-
-/** Make an element. Attributes that start with "on" are listeners; null and false are left out. */
+// ---- Elements and words
+/** Make an element. Attributes that begin with "on" are listeners; null and false are left out. */
 function h(tag, attributes = {}, ...children) {
-  const node = DRAWN.has(tag)
-    ? document.createElementNS("http://www.w3.org/2000/svg", tag)
-    : document.createElement(tag);
+  const isDrawn = /^(svg|g|rect|circle|line|path|text|title)$/.test(tag);
+  const node = document.createElementNS(`http://www.w3.org/${isDrawn ? "2000/svg" : "1999/xhtml"}`, tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value === true) node.setAttribute(name, "");
-    else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value);
+    else if ((value ?? false) !== false) node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(...children.flat(Infinity).filter((child) => (child ?? false) !== false));
   return node;
 }
 
+/** A form that does something itself, and sends nothing. */
+const form = (act, attributes, ...children) =>
+  h("form", { ...attributes, onsubmit: (event) => (event.preventDefault(), act()) }, ...children);
 const button = (text, onclick, more = {}) => h("button", { type: "button", onclick, ...more }, text);
-
-const labelled = (label, control, more = {}) => h("label", more, h("span", {}, label), control);
-
+const main = (text) => h("button", { class: "main" }, text);
+const labelled = (label, control, output) => h("label", {}, h("span", {}, label), output, control);
+const joined = (...facts) => facts.filter(Boolean).join(" · ");
+const quiet = (...facts) => h("p", { class: "quiet" }, joined(...facts));
+const written = (text) => h("p", { class: "text", dir: "auto" }, text);
 const shortened = (text, most) => (text.length > most ? `${text.slice(0, most).trimEnd()}…` : text);
+const memories = (count) => `${count.toLocaleString("en")} ${count === 1 ? "memory" : "memories"}`;
 
-const counted = (number, word) => `${number.toLocaleString("en")} ${number === 1 ? word : word.replace(/y$/, "ie") + "s"}`;
+// ---- Times
+const recorded = (memory) => (memory.at ??= memory.created_at ? Date.parse(memory.created_at) : NaN);
+const spanOf = ({ start, end }) => ({
+  start: start ? Date.parse(start) : -Infinity,
+  end: end ? Date.parse(end) : Infinity,
+});
 
-// ---- Times --------------------------------------------------------------------------------------
-
-/** The days of one time zone: that in which the question was asked. */
+/** The days of a time zone: that of the moment of asking, or else the reader's. */
 class Calendar {
   constructor(moment) {
     const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(moment ?? "") ?? [];
     const here = moment ? 0 : -new Date().getTimezoneOffset();
-    this.offset = 60_000 * (sign ? (sign === "-" ? -1 : 1) * (60 * hours + Number(minutes)) : here);
+    this.offset = 60_000 * (sign ? Number(`${sign}1`) * (60 * hours + Number(minutes)) : here);
   }
 
-  wall(time) {
-    return new Date(time + this.offset); // its UTC fields are what a clock on the wall shows
+  /** A date whose UTC fields are what a clock on the wall shows. */
+  wall = (time) => new Date(time + this.offset);
+  date = (time) => (Number.isFinite(time) ? this.wall(time).toISOString().slice(0, 10) : "");
+  day = (time, more = { weekday: "short" }) =>
+    this.wall(time).toLocaleString("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric", ...more });
+  floor = (time) => Math.floor((time + this.offset) / DAY) * DAY - this.offset;
+
+  /** The whole days from one moment to another, whichever comes first, as dates, too. */
+  days(one, other) {
+    const [start, last] = [Math.min(one, other), Math.max(one, other)].map(this.floor);
+    return { start, end: last + DAY, since: this.date(start), until: this.date(last) };
   }
 
-  dayOf(time) {
-    return Math.floor((time + this.offset) / DAY) * DAY - this.offset;
-  }
-
-  iso(time) {
-    const minutes = Math.abs(this.offset) / 60_000;
-    const two = (number) => String(Math.floor(number)).padStart(2, "0");
-    const zone = `${this.offset < 0 ? "-" : "+"}${two(minutes / 60)}:${two(minutes % 60)}`;
-    return `${this.wall(time).toISOString().slice(0, 19)}${zone}`;
-  }
-
-  date(time) {
-    return this.wall(time).toISOString().slice(0, 10);
-  }
-
-  text(time, options) {
-    return this.wall(time).toLocaleString("en-GB", { timeZone: "UTC", ...options });
-  }
-
-  day(time) {
-    return this.text(time, { weekday: "short", day: "numeric", month: "short", year: "numeric" });
-  }
-
-  /** About `most` round moments between two times, each with its label. */
+  /** The beginnings of days between two times, at most so many. */
   ticks([first, last], most) {
-    const hour = DAY / 24;
-    const steps = [hour, 3 * hour, 6 * hour, 12 * hour, DAY, 2 * DAY, 7 * DAY, 14 * DAY];
-    const step = steps.find((each) => (last - first) / each <= most);
-    if (step) {
-      const form = step < DAY ? { hour: "2-digit", minute: "2-digit" } : { day: "numeric", month: "short" };
-      const begin = Math.ceil((first + this.offset) / step) * step - this.offset;
-      const count = Math.max(0, Math.floor((last - begin) / step) + 1);
-      return Array.from({ length: count }, (_, n) => ({
-        time: begin + n * step,
-        label: this.text(begin + n * step, form),
-      }));
-    }
-    const months = [1, 2, 3, 6, 12, 24, 60, 120, 600, 1200, 12_000];
-    const every = months.find((each) => (last - first) / (30.4 * DAY) / each <= most) ?? 120_000;
-    const ticks = [];
-    const start = this.wall(first);
-    let month = Math.ceil((start.getUTCFullYear() * 12 + start.getUTCMonth() + 1) / every) * every;
-    for (; ; month += every) {
-      const time = new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, 1) - this.offset;
-      if (time > last || Number.isNaN(time)) return ticks;
-      const form = every % 12 ? { month: "short", year: "numeric" } : { year: "numeric" };
-      ticks.push({ time, label: this.text(time, form) });
-    }
+    const step = Math.ceil((last - first) / DAY / most) * DAY;
+    const begin = this.floor(first) + DAY;
+    return Array.from({ length: Math.floor((last - begin) / step) + 1 }, (_, n) => begin + n * step);
   }
 }
 
-const recorded = (memory) => (memory.created_at ? Date.parse(memory.created_at) : NaN);
-
-const spanOf = (range) => ({
-  start: range.start ? Date.parse(range.start) : -Infinity,
-  end: range.end ? Date.parse(range.end) : Infinity,
-});
-
-/** The span of all these times with a margin; at least two days. */
-function fitted(times) {
-  const known = times.filter(Number.isFinite);
-  if (!known.length) return [Date.now() - 30 * DAY, Date.now() + DAY];
-  const first = known.reduce((a, b) => Math.min(a, b));
-  const last = known.reduce((a, b) => Math.max(a, b));
-  const margin = Math.max((last - first) * 0.06, DAY - (last - first) / 2);
-  return [first - margin, last + margin];
-}
-
-// ---- The picture --------------------------------------------------------------------------------
-
+// ---- The picture
 const DOT = 6; // pixels of a small dot, and of a bin
-const STRIP = 66;
 const EDGE = 14;
 
-/** The picture of the times, in an SVG element that stays while what it shows changes. */
+/** The times as a picture. The SVG element stays, as a finger may hold it; what is in it is drawn again. */
 class Timeline {
+  view = null; // the first and the last time that are shown; null = whatever fits
+
   constructor(look) {
     this.look = look;
-    this.view = null; // the first and the last time that is shown; null = all that there is
-    this.svg = h("svg", { class: "timeline", onpointerdown: (event) => this.#begin(event) });
+    this.svg = h("svg", { class: "timeline", role: "img", onpointerdown: (event) => this.#drag(event) });
     new ResizeObserver(() => this.draw()).observe(this.svg);
-  }
-
-  /** Show everything again, as a new question has other times. */
-  refit() {
-    this.view = null;
   }
 
   zoom(factor) {
     const [first, last] = this.view;
-    const band = this.look.band();
-    const middle = band ? (Math.max(band.start, first) + Math.min(band.end, last)) / 2 : (first + last) / 2;
-    const half = Math.max(((last - first) * factor) / 2, DAY / 4);
+    const { start, end } = this.look.band() ?? { start: first, end: last };
+    const middle = (Math.max(start, first) + Math.min(end, last)) / 2;
+    const half = Math.max(((last - first) * factor) / 2, DAY / 2);
     this.view = [middle - half, middle + half];
     this.draw();
   }
 
   draw() {
-    const { answer, calendar } = this.look;
-    const results = answer?.memories.filter((memory) => memory.score !== undefined) ?? [];
-    const width = this.svg.clientWidth;
+    const { look, svg } = this;
+    const width = svg.clientWidth;
     if (!width) return;
-    this.view ??= this.#fitted(results);
-    const [first, last] = this.view;
+    const results = look.ranked();
+    const [first, last] = (this.view ??= this.#fitted(results));
     this.scale = (width - 2 * EDGE) / (last - first);
-    this.x = (time) => Math.min(Math.max(EDGE + (time - first) * this.scale, -99), width + 99);
-    const lane = results.length ? Math.min(22, Math.max(7, 260 / results.length)) : 0;
-    const strip = { top: 8 + lane * results.length, bottom: 8 + lane * results.length + STRIP };
-    const height = strip.bottom + 24;
-    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.svg.setAttribute("height", height);
-    const focused = this.svg.getRootNode().activeElement?.dataset?.grip;
-    this.svg.replaceChildren(
-      h(
-        "g",
-        { role: "img", "aria-label": this.#inWords(results) },
-        this.#bands(strip.bottom),
-        this.#axis(calendar.ticks(this.view, width / 88), strip.bottom, width),
-        this.#others(strip, width),
-        results.map((memory, n) => this.#lane(memory, n, 8 + lane * (n + 0.5), lane, width)),
-      ),
-      this.#grips(strip.bottom),
+    // Far outside is as good as just outside, and browsers draw no endless shapes.
+    this.x = (time) => Math.min(Math.max(EDGE + (time - first) * this.scale, -999), width + 999);
+    const lane = Math.min(22, Math.max(7, 260 / (results.length || 1)));
+    const top = 8 + lane * results.length;
+    const bottom = top + (results.length ? 64 : 120);
+    svg.setAttribute("viewBox", `0 0 ${width} ${bottom + 24}`);
+    svg.setAttribute("height", bottom + 24);
+    const times = look.answer.times.map(({ words, means }) => ` ${words} is ${means}.`).join("");
+    svg.setAttribute("aria-label", `Timeline of ${memories(results.length || look.all.length)}.${times}`);
+    svg.replaceChildren(
+      ...this.#bands(bottom),
+      ...look.calendar.ticks(this.view, width / 100).map((time) => this.#tick(this.x(time), time, bottom)),
+      ...this.#piles(bottom, bottom - top - 8, width),
+      h("line", { class: "axis", x2: width, y1: bottom, y2: bottom }),
+      ...results.map((memory, n) => this.#result(memory, n + 1, 8 + lane * (n + 0.5), lane, width)),
     );
-    if (focused) this.svg.querySelector(`[data-grip=${focused}]`)?.focus();
   }
 
+  #tick(x, time, bottom) {
+    return h("g", {},
+      h("line", { class: "grid", x1: x, x2: x, y2: bottom + 4 }),
+      h("text", { class: "tick", x: Math.max(x, 40), y: bottom + 18 }, this.look.calendar.day(time, {})));
+  }
+
+  /** The span of all that is to be seen, with a margin; at least two days. */
   #fitted(results) {
     const { answer, all } = this.look;
-    const ranges = (answer?.times ?? []).flatMap((time) => [time, ...(time.other ?? [])]).map(spanOf);
-    const events = results.flatMap((memory) => memory.events).map(spanOf);
-    const moments = (results.length ? results : [...all, ...(answer?.left_out ?? [])]).map(recorded);
-    return fitted([...moments, ...[...ranges, ...events].flatMap(({ start, end }) => [start, end])]);
+    const ranges = answer.times.flatMap((time) => [time, ...time.other]);
+    const spans = [...ranges, ...results.flatMap((memory) => memory.events)].map(spanOf);
+    const shown = results.length ? results : [...all, ...answer.left_out];
+    const times = [...shown.map(recorded), ...spans.flatMap(({ start, end }) => [start, end])];
+    const known = times.filter(Number.isFinite).sort((one, other) => one - other);
+    const [first, last] = [known.at(0) ?? Date.now(), known.at(-1) ?? Date.now()];
+    const margin = Math.max((last - first) * 0.06, DAY - (last - first) / 2);
+    return [first - margin, last + margin];
   }
 
-  #inWords(results) {
-    const { answer, all } = this.look;
-    const times = (answer?.times ?? []).map((time) => ` ${time.words} is ${time.means}.`).join("");
-    const others = all.length + (answer?.left_out.length ?? 0);
-    return `Timeline of ${counted(results.length || others, "memory")}.${times}`;
-  }
-
+  /** The time asked for with its two ends, and the other readings of its words. */
   #bands(bottom) {
-    const shaded = (span, kind, title, onclick) => {
-      const [from, to] = [this.x(span.start), this.x(span.end)];
-      const place = { x: from, y: 0, width: Math.max(to - from, 2), height: bottom };
-      return h("rect", { class: kind, ...place, onclick }, h("title", {}, title));
+    const { chosen, answer } = this.look;
+    const shaded = (kind) => ({ start, end }) => {
+      const [from, to] = [this.x(start), this.x(end)];
+      return h("rect", { class: kind, x: from, width: Math.max(to - from, 2), height: bottom });
     };
-    const { answer, chosen } = this.look;
-    if (chosen) return [shaded(chosen, "band", "the time that you chose")];
-    return (answer?.times ?? [])
-      .filter((time) => time.start || time.end)
-      .flatMap((time) => [
-        ...(time.other ?? []).map((other) =>
-          shaded(spanOf(other), "band other", `${time.words}: ${other.means}`),
-        ),
-        shaded(spanOf(time), "band", `${time.words}: ${time.means}`),
-      ]);
-  }
-
-  #axis(ticks, y, width) {
-    return [
-      h("line", { class: "axis", x1: 0, x2: width, y1: y, y2: y }),
-      ...ticks.map(({ time, label }) =>
-        h("text", { class: "tick", x: this.x(time), y: y + 17, "text-anchor": "middle" }, label),
-      ),
-      ...ticks.map(({ time }) =>
-        h("line", { class: "grid", x1: this.x(time), x2: this.x(time), y1: 0, y2: y + 4 }),
-      ),
-    ];
+    const times = chosen ? [] : answer.times.filter(({ start, end }) => start || end);
+    const others = times.flatMap(({ other }) => other).map(spanOf).map(shaded("band other"));
+    const band = this.look.band() ?? {};
+    const ends = ["start", "end"].filter((end) => Number.isFinite(band[end])).map((end) => {
+      const x = this.x(band[end]);
+      return h("g", { "data-end": end },
+        h("rect", { class: "reach", x: x - 12, width: 24, height: bottom }),
+        h("line", { x1: x, x2: x, y2: bottom }),
+        h("rect", { x: x - 4, y: bottom - 44, width: 8, height: 26, rx: 4 }));
+    });
+    return [...others, ...(chosen ? [chosen] : times.map(spanOf)).map(shaded("band")), ...ends];
   }
 
   /** A result: its dot, its text, and a thin line from the day of writing to the day told of. */
-  #lane(memory, n, y, lane, width) {
+  #result(memory, rank, y, lane, width) {
     const at = this.x(recorded(memory));
-    const spans = memory.events.map(spanOf);
-    const bars = spans.map(({ start, end }) => {
-      const [from, to] = [this.x(start), this.x(end)];
-      return [
-        Number.isFinite(at) && h("line", { class: "tells", x1: at, x2: (from + to) / 2, y1: y, y2: y }),
-        h("rect", { class: "event", x: from, y: y - 3.5, width: Math.max(to - from, 5), height: 7, rx: 3 }),
-      ];
-    });
-    const title = h("title", {}, `${n + 1}. ${shortened(memory.content, 200)}`);
-    if (!Number.isFinite(at)) return h("g", { class: "result" }, title, bars);
+    if (Number.isNaN(at)) return "";
+    const spans = memory.events.map(spanOf).map(({ start, end }) => [this.x(start), this.x(end)]);
+    const events = spans.map(([from, to]) => [
+      h("line", { class: "tells", x1: at, x2: (from + to) / 2, y1: y, y2: y }),
+      h("rect", { class: "event", x: from, y: y - 3.5, width: Math.max(to - from, 5), height: 7, rx: 3 }),
+    ]);
+    // The text stands on the side that has more room, unless the line to an event is there.
+    const side = at > width * 0.55 ? -1 : 1;
+    const room = Math.min(60, Math.floor((side < 0 ? at : width - at) / 6.6) - 4);
+    const isFree = lane > 15 && room > 12 && spans.every(([from]) => (from - at) * side < 12);
+    const place = { x: at + 14 * side, y: y + 4, "text-anchor": side < 0 ? "end" : "start" };
     const radius = Math.min(8.5, lane / 2 - 0.5);
-    const onTheLeft = at > width * 0.6;
-    const room = (onTheLeft ? at : width - at) - 20;
-    const near = spans.some((span) => this.x(span.start) > at !== onTheLeft && Math.abs(this.x(span.start) - at) < 200);
-    const place = { x: onTheLeft ? at - 13 : at + 13, y: y + 4, "text-anchor": onTheLeft ? "end" : "start" };
-    const inside = this.look.isInTime(memory) ? " in-time" : "";
-    return h(
-      "g",
-      { class: `result${inside}`, "data-id": memory.id, onclick: () => this.look.point(memory.id) },
-      title,
-      bars,
-      lane > 15 && !near && h("text", { class: "said", ...place }, shortened(memory.content, Math.min(room / 6, 60))),
+    const kind = this.look.isInTime(memory) ? "result in-time" : "result";
+    return h("g", { class: kind, onclick: () => this.look.cardOf(memory.id)?.focus() },
+      h("title", {}, `${rank}. ${shortened(memory.content, 200)}`),
+      events,
+      isFree && h("text", { class: "said", ...place }, shortened(memory.content, room)),
       h("circle", { cx: at, cy: y, r: radius }),
-      radius > 6 && h("text", { class: "rank", x: at, y: y + 3.5, "text-anchor": "middle" }, String(n + 1)),
-    );
+      radius > 6 && h("text", { class: "number", x: at, y: y + 4 }, String(rank)));
   }
 
-  /** All other memories: a dot each where there is room, else bars. */
-  #others({ top, bottom }, width) {
+  /** All memories, piled up above the axis: a dot each where there is room, else bars. */
+  #piles(bottom, room, width) {
     const { answer, all } = this.look;
-    const shown = new Map(all.map((memory) => [memory.id, { memory, kind: "known" }]));
-    for (const memory of answer?.left_out ?? []) shown.set(memory.id, { memory, kind: "left-out-dot" });
-    for (const memory of answer?.memories ?? []) shown.set(memory.id, { memory, kind: "found" });
-    const bins = new Map();
-    for (const each of shown.values()) {
-      const place = Math.floor(this.x(recorded(each.memory)) / DOT);
-      if (place >= 0 && place * DOT <= width) bins.set(place, [...(bins.get(place) ?? []), each]);
+    const kinds = [[all, "known"], [answer.left_out, "dropped"], [this.look.ranked(), "found"]];
+    const kindOf = new Map(kinds.flatMap(([list, kind]) => list.map((memory) => [memory.id, [kind, memory]])));
+    const piles = new Map();
+    for (const [kind, memory] of kindOf.values()) {
+      const x = (Math.floor(this.x(recorded(memory)) / DOT) + 0.5) * DOT;
+      if (!(x > 0 && x < width)) continue;
+      if (!piles.has(x)) piles.set(x, { found: 0, dropped: 0, known: 0 });
+      piles.get(x)[kind] += 1;
     }
-    const room = bottom - top - 8;
-    const most = Math.max(0, ...[...bins.values()].map((bin) => bin.length));
-    const dots = most * DOT <= room;
-    return [...bins].flatMap(([place, bin]) => {
-      const x = place * DOT;
-      if (!dots) {
-        const tall = Math.max(2, (room * bin.length) / most);
-        const title = h("title", {}, counted(bin.length, "memory"));
-        return [h("rect", { class: "bin", x, y: bottom - tall, width: DOT - 1, height: tall }, title)];
-      }
-      return bin.map(({ memory, kind }, n) => {
-        const title = h("title", {}, shortened(memory.content, 200));
-        return h("circle", { class: kind, cx: x + DOT / 2, cy: bottom - DOT * (n + 0.6), r: DOT / 2 - 0.6 }, title);
+    const sizes = [...piles.values()].map(({ found, dropped, known }) => found + dropped + known);
+    const each = Math.min(DOT, room / sizes.reduce((most, size) => Math.max(most, size), 0));
+    return [...piles].flatMap(([x, counts]) => {
+      let y = bottom - 1 - each / 2;
+      return Object.entries(counts).filter(([, count]) => count).map(([kind, count]) => {
+        // Dashes of no length with round ends are dots; the last one needs a little more than its place.
+        const place = { x1: x, x2: x, y1: y, y2: y - (count - 1) * each - 0.01 };
+        y -= count * each;
+        return h("line", { class: each < DOT ? `bar-of ${kind}` : kind, ...place }, h("title", {}, memories(count)));
       });
     });
   }
 
-  /** The two ends of the band: dragged, or moved with the keys. */
-  #grips(bottom) {
-    const band = this.look.band();
-    if (!band) return h("g");
-    return ["start", "end"]
-      .filter((end) => Number.isFinite(band[end]))
-      .map((end) => {
-        const x = this.x(band[end]);
-        const said = {
-          "aria-label": `${end} of the time asked for`,
-          "aria-valuenow": Math.round(band[end] / DAY),
-          "aria-valuetext": this.look.calendar.day(band[end] - (end === "end" ? 1 : 0)),
-        };
-        return h(
-          "g",
-          { role: "slider", tabindex: 0, "data-grip": end, ...said, onkeydown: (event) => this.#key(event, end) },
-          h("rect", { class: "reach", x: x - 12, y: 0, width: 24, height: bottom }),
-          h("line", { x1: x, x2: x, y1: 0, y2: bottom }),
-          h("rect", { class: "grip", x: x - 4, y: bottom / 2 - 12, width: 8, height: 24, rx: 4 }),
-        );
-      });
-  }
-
-  #key(event, end) {
-    const days = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -7, PageUp: 7 }[event.key];
-    if (!days) return;
-    event.preventDefault();
-    const band = { ...this.look.band() };
-    band[end] += days * DAY;
-    if (band.start < band.end) this.look.choose(band);
-  }
-
-  /** Drag an end of the band, all of it, or a new one. Whole days are chosen. */
-  #begin(event) {
-    const { calendar } = this.look;
-    const timeAt = (at) => this.view[0] + (at.clientX - this.svg.getBoundingClientRect().left - EDGE) / this.scale;
-    const from = timeAt(event);
-    const band = this.look.band();
-    const grip = event.target.closest("[data-grip]")?.dataset.grip;
-    const moved = !grip && band && from > band.start && from < band.end && band;
-    const drag = (move) => {
-      if (Math.abs(move.clientX - event.clientX) < 4 && !grip) return;
-      const to = timeAt(move);
-      if (moved) {
-        const by = Math.round((to - from) / DAY) * DAY;
-        this.look.choose({ start: moved.start + by, end: moved.end + by });
-        return;
-      }
-      const fixed = grip ? band[grip === "start" ? "end" : "start"] : from;
-      const [start, end] = [Math.min(fixed, to), Math.max(fixed, to)];
-      const last = calendar.dayOf(end);
-      const whole = fixed === end && grip ? end : last + DAY;
-      this.look.choose({ start: fixed === start && grip ? start : calendar.dayOf(start), end: whole });
-    };
-    const end = () => {
-      this.svg.removeEventListener("pointermove", drag);
-      this.svg.removeEventListener("pointerup", end);
-      this.svg.removeEventListener("pointercancel", end);
-    };
-    this.svg.setPointerCapture(event.pointerId);
-    this.svg.addEventListener("pointermove", drag);
-    this.svg.addEventListener("pointerup", end);
-    this.svg.addEventListener("pointercancel", end);
+  /** Drag an end of the band, the whole of it, or a new one; whole days are chosen. */
+  #drag(pressed) {
+    const { look, svg } = this;
+    const left = svg.getBoundingClientRect().left + EDGE;
+    const timeAt = ({ clientX }) => this.view[0] + (clientX - left) / this.scale;
+    const [from, band] = [timeAt(pressed), look.band()];
+    const end = pressed.target.closest("[data-end]")?.dataset.end;
+    const held = end && (end === "start" ? band.end - 1 : band.start); // the other end stays
+    const moves = !end && band && from > band.start && from < band.end;
+    const dragging = new AbortController();
+    const listen = (type, act) => svg.addEventListener(type, act, { signal: dragging.signal });
+    listen("pointermove", (moved) => {
+      if (!end && Math.abs(moved.clientX - pressed.clientX) < 4) return; // a click is no drag
+      svg.setPointerCapture(pressed.pointerId);
+      const by = timeAt(moved) - from;
+      look.choose(moves ? look.calendar.days(band.start + by, band.end - 1 + by) : look.calendar.days(held ?? from, from + by));
+    });
+    for (const type of ["pointerup", "pointercancel"]) listen(type, () => dragging.abort());
   }
 }
 
-// ---- Cards --------------------------------------------------------------------------------------
-
-const stepText = (step) => (step.before ? `${step.label} = ${step.after.toFixed(3)}` : step.label);
-
-/** The way to a score as one bar. Dividing only changes the scale; what a step takes is hatched. */
+// ---- Cards
+/** The way to a score as one bar: what each step added. A step that takes shrinks those before it. */
 function bar(steps, most) {
-  const scaled = [];
-  for (const step of steps) {
-    if (step.label.startsWith("/")) {
-      for (const each of scaled) {
-        each.before *= step.after / step.before;
-        each.after *= step.after / step.before;
-      }
-    } else scaled.push({ ...step });
+  const parts = [];
+  for (const { label, before, after, colour_name } of steps) {
+    if (after >= before) parts.push({ label, kind: `c-${colour_name}`, from: before, to: after });
+    else parts.forEach((part) => Object.assign(part, { from: (part.from * after) / before, to: (part.to * after) / before }));
   }
-  const parts = scaled.map(({ before, after, colour_name, label }) => {
-    const [from, to] = [Math.min(before, after), Math.max(before, after)];
-    const place = { x: (100 * from) / most, width: Math.max((100 * (to - from)) / most - 0.4, 0.3) };
-    return h(
-      "rect",
-      { ...place, height: 10, class: `c-${colour_name}${after < before ? " lost" : ""}` },
-      h("title", {}, label),
-    );
-  });
-  return h("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, parts);
+  return h("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+    parts.map(({ label, kind, from, to }) => {
+      const place = { x: (100 * from) / most, width: Math.max((100 * (to - from)) / most - 0.4, 0.2), height: 10 };
+      return h("rect", { class: kind, ...place }, h("title", {}, label));
+    }));
 }
+
+const THUMB = "M3 10h4v10H3zM7 19V10l5-8c2 0 3 1.5 2.3 4l-.8 3H19c1.5 0 2.3 1 2 2.5l-1.500 7c-.3 1.500-1.500 2.500-2.500 2.500h-7z";
 
 function thumb(look, memory) {
-  const pressed = look.isRight(memory.id);
-  const path = "M2 10h4v10H2zM8 20V9l5-7c2 0 2.5 1.500 2 3.500L14 9h6c1.500 0 2.500 1 2 3l-2 6.500c-.3 1-1 1.500-2 1.500z";
-  return h(
-    "button",
-    {
-      type: "button",
-      class: "thumb",
-      title: "This answers the question",
-      "aria-label": `This answers the question: ${shortened(memory.content, 60)}`,
-      "aria-pressed": String(pressed),
-      onclick: () => look.judge(memory.id),
-    },
-    h("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, h("path", { d: path })),
-  );
+  return h("button", {
+    type: "button", class: "thumb", "data-key": `thumb ${memory.id}`, onclick: () => look.judge(memory.id),
+    title: "This answers the question", "aria-pressed": String(look.isRight(memory.id)),
+  }, h("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, h("path", { d: THUMB })));
 }
 
-/** A memory: a result with the way to its score, or one of the list of all. */
+/** A memory: a result with the way to its score, or one of a list. */
 function card(look, memory, rank) {
-  const { calendar } = look;
-  const events = (memory.events ?? []).map((event) => event.means).join(", ");
-  const facts = [
-    memory.created_at ? calendar.day(recorded(memory)) : "no date",
-    memory.author,
-    memory.memory_type !== "observation" && memory.memory_type,
-    events && `tells of ${events}`,
-    memory.superseded_by && "superseded",
-    memory.expires_at && `forgotten on ${calendar.day(Date.parse(memory.expires_at))}`,
-  ].filter(Boolean);
-  const text = memory.content;
-  const long = text.length > 500;
-  const steps = memory.steps ?? [];
-  return h(
-    "li",
-    { class: `card${look.pending.has(memory.id) ? " going" : ""}`, "data-id": memory.id, tabindex: -1 },
-    h(
-      "div",
-      { class: "memory" },
-      h("p", { class: "facts" }, rank && h("span", { class: "rank" }, String(rank)), facts.join(" · ")),
-      h("p", { class: "text", dir: "auto" }, long ? `${text.slice(0, 400)}…` : text),
-      long && h("details", {}, h("summary", {}, "All of it"), h("p", { class: "text", dir: "auto" }, text)),
-      h(
-        "div",
-        { class: "actions" },
+  const { calendar, host } = look;
+  const waits = look.waiting.has(memory.id);
+  const steps = rank && memory.steps.map(({ label, before, after, colour_name }) => h("li", {},
+    h("svg", { viewBox: "0 0 9 9", "aria-hidden": "true" }, h("rect", { width: 9, height: 9, class: `c-${colour_name}` })),
+    h("span", {}, label), before ? ` = ${after.toFixed(3)}` : ""));
+  const kind = `card${waits ? " waits" : ""}${rank ? "" : " listed"}${look.isInTime(memory) ? " in-time" : ""}`;
+  return h("li", { class: kind, "data-id": memory.id, tabindex: -1 },
+    h("div", {},
+      h("div", { class: "head" }, rank && h("span", { class: "rank" }, String(rank)), quiet(
+        memory.created_at ? calendar.day(recorded(memory)) : "no date",
+        memory.author,
+        memory.memory_type !== "observation" && memory.memory_type,
+        memory.events?.length && `tells of ${memory.events.map(({ means }) => means).join(", ")}`,
+        memory.superseded_by && "superseded",
+        memory.expires_at && `expires on ${calendar.day(Date.parse(memory.expires_at))}`)),
+      written(memory.content),
+      h("div", { class: "actions" },
         rank && look.answer.query && thumb(look, memory),
-        look.host.change && manageButtons(look, memory),
-      ),
-    ),
-    rank &&
-      h(
-        "div",
-        { class: "why" },
-        h("p", { class: "score" }, h("b", {}, memory.score?.toFixed(3) ?? ""), " score"),
-        bar(steps, look.mostScore),
-        h("ul", {}, steps.map((step) => h("li", {}, swatch(step.colour_name), stepText(step)))),
-        (memory.remarks ?? []).map((remark) => h("p", { class: "facts" }, remark)),
-      ),
-  );
+        host.change && !waits && changes(look, memory, host.change))),
+    rank && h("div", { class: "why" },
+      h("p", {}, h("b", {}, memory.score?.toFixed(3) ?? "–"), " score"),
+      bar(memory.steps, look.best), h("ul", {}, steps), memory.remarks.map((remark) => quiet(remark))));
 }
 
-const swatch = (name) => h("svg", { class: "swatch", viewBox: "0 0 8 8", "aria-hidden": "true" }, h("rect", { width: 8, height: 8, rx: 2, class: `c-${name}` }));
-
-/** What may be done with a memory. Nothing is sent for ten seconds, so that it can be undone. */
-function manageButtons(look, memory) {
-  const { change } = look.host;
-  const open = (name, control, done, act) => {
-    const form = h("form", { class: "edit" }, labelled(name, control), h("button", { class: "main" }, "Save"), button("Cancel", () => look.show()));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      const value = control.value.trim();
-      if (value) look.later(memory, done, () => act(value));
-    });
-    look.root.querySelector(`.card[data-id="${CSS.escape(memory.id)}"] .actions`).replaceChildren(form);
+/** The buttons that change a memory. */
+function changes(look, { id, content }, change) {
+  const open = (label, control, done, act) => {
+    const close = (isSaved) => {
+      edit.remove();
+      if (isSaved && control.value.trim()) look.later({ id, content }, done, () => act(control.value.trim()));
+      else look.show();
+    };
+    const edit = form(() => close(true), { class: "edit" },
+      labelled(label, control), main("Save"), button("Cancel", () => close(false)));
+    look.cardOf(id).querySelector(".actions").replaceChildren(edit);
     control.focus();
   };
-  const area = () => {
-    const control = h("textarea", { rows: 4 });
-    control.value = memory.content;
-    return control;
-  };
-  const day = h("input", { type: "date", value: look.calendar.date(Date.now()) });
+  const area = () => h("textarea", { rows: 4, "data-key": `text ${id}` }, content);
+  const day = () => h("input", { type: "date", value: look.calendar.date(Date.now()) });
   return [
-    button("Edit", () => open("Text", area(), "changed", (content) => change.update(memory.id, { content }))),
-    button("Supersede", () => open("What is true now", area(), "superseded", (content) => change.supersede(memory.id, { content }))),
-    button("Expire", () => open("Forget it on", day, "made to expire", (when) => change.expire(memory.id, when))),
-    button("Delete", () => look.later(memory, "deleted", () => change.remove(memory.id))),
+    button("Edit", () => open("The text", area(), "changed", (text) => change.update(id, { content: text }))),
+    button("Supersede", () =>
+      open("What is true now", area(), "superseded", (text) => change.supersede(id, { content: text }))),
+    button("Expire", () => open("Forget it on", day(), "set to expire", (when) => change.expire(id, when))),
+    button("Delete", () => look.later({ id, content }, "deleted", () => change.remove(id))),
   ];
 }
 
-// ---- The whole ----------------------------------------------------------------------------------
-
+// ---- The whole
 class Look {
-  constructor(root, host) {
-    Object.assign(this, { root, host, answer: null, all: [], listed: null, chosen: null });
-    this.settings = {}; // those that the sliders changed
-    this.pending = new Map(); // what is not sent yet, by the id of its memory
-    this.questions = new Map(); // those with a thumb, by their text
-    this.calendar = new Calendar();
-    this.number = 0; // of the last request: answers to older ones are not shown
-    this.timeline = new Timeline(this);
-    this.#build();
-  }
+  answer = NOTHING; // of the last question; or, without one, a page of the list of memories
+  all = []; // the memories of the picture, where the host can list them
+  chosen = null; // a time that was chosen by hand
+  moved = {}; // the settings that were moved
+  waiting = new Set(); // the ids of memories with a change that is not sent yet
+  questions = new Map(); // those with a thumb, by their text
+  calendar = new Calendar();
+  controls = new Map();
+  number = 0; // of the last request: answers to earlier ones are not shown
 
-  #build() {
-    const form = h("form", { class: "ask", role: "search" });
-    this.query = h("input", { type: "search", "aria-label": "Question", placeholder: "What did I say about …?", autocomplete: "off" });
-    form.append(this.query, h("button", { class: "main" }, "Ask"));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
+  constructor(root, host) {
+    Object.assign(this, { root, host, timeline: new Timeline(this) });
+    this.query = h("input", { type: "search", "aria-label": "Question", placeholder: "What did I say about …?" });
+    this.understood = h("div", { class: "understood" });
+    this.status = h("p", { class: "quiet", role: "status" });
+    this.results = h("ol");
+    this.rest = h("div");
+    this.undo = h("ul", { class: "undo", "aria-live": "polite" });
+    const ask = () => {
       this.chosen = null;
       this.ask({ anew: true });
-    });
-    this.understood = h("div", { class: "understood" });
-    this.status = h("p", { class: "status", role: "status" });
-    this.results = h("ol", { class: "results" });
-    this.more = h("div");
-    this.undo = h("ul", { class: "undo", "aria-live": "polite" });
-    this.since = h("input", { type: "date", "aria-label": "from" });
-    this.until = h("input", { type: "date", "aria-label": "to" });
-    for (const input of [this.since, this.until]) input.addEventListener("change", () => this.#chooseDates());
-    const when = h(
-      "div",
-      { class: "when" },
-      h("span", {}, "Time"),
-      this.since,
-      "–",
-      this.until,
-      button("Clear", () => this.choose(null), { "aria-label": "Clear the time" }),
+    };
+    root.classList.add("recall-look");
+    root.replaceChildren(
+      form(ask, { class: "ask", role: "search" }, this.query, main("Ask")),
+      this.understood,
+      h("section", { class: "times", "aria-label": "Timeline" }, this.timeline.svg, this.#dates()),
+      h("div", { class: "columns" },
+        h("section", { "aria-label": "Memories" }, this.status, this.results, this.rest),
+        h("aside", { "aria-label": "Settings" }, this.#settings(), this.#ownQuestions())),
+      this.undo);
+    this.show();
+  }
+
+  #dates() {
+    const onchange = () => {
+      const [start, end] = [this.since, this.until].map(({ value }) => Date.parse(value) - this.calendar.offset);
+      if (start <= end) this.choose(this.calendar.days(start, end));
+    };
+    this.since = h("input", { type: "date", "aria-label": "First day", onchange });
+    this.until = h("input", { type: "date", "aria-label": "Last day", onchange });
+    return h("div", { class: "when" }, this.since, "to", this.until, button("Clear", () => this.choose(null)),
       h("span", { class: "space" }),
       button("−", () => this.timeline.zoom(2), { "aria-label": "Zoom out" }),
-      button("+", () => this.timeline.zoom(0.5), { "aria-label": "Zoom in" }),
-    );
-    this.side = h("aside", { class: "side", "aria-label": "Settings" }, this.#settings(), this.#own());
-    this.root.classList.add("recall-look");
-    this.root.replaceChildren(
-      form,
-      this.understood,
-      h("section", { class: "times", "aria-label": "Timeline" }, this.timeline.svg, when),
-      h("div", { class: "columns" }, h("section", { "aria-label": "Memories" }, this.status, this.results, this.more), this.side),
-      this.undo,
-    );
+      button("+", () => this.timeline.zoom(0.5), { "aria-label": "Zoom in" }));
   }
 
   #settings() {
-    this.controls = new Map();
-    const sliders = SLIDERS.map(({ name, label, ...range }) => {
-      const input = h("input", { type: "range", ...range });
+    const controls = CONTROLS.map(([name, label, values]) => {
+      const options = Object.entries(values).map(([value, text]) => h("option", { value }, text));
+      const input = values.step ? h("input", { type: "range", ...values }) : h("select", {}, options);
       const output = h("output");
       this.controls.set(name, { input, output });
-      input.addEventListener("input", () => this.#set(name, Number(input.value)));
-      return h("label", { class: "slider" }, h("span", {}, label), output, input);
+      input.addEventListener("input", () => {
+        this.moved[name] = values.step ? Number(input.value) : input.value;
+        this.#askSoon();
+      });
+      return labelled(label, input, values.step && output);
     });
-    const choices = CHOICES.map(({ name, label, values }) => {
-      const input = h("select", {}, Object.entries(values).map(([value, text]) => h("option", { value }, text)));
-      this.controls.set(name, { input });
-      input.addEventListener("change", () => this.#set(name, input.value));
-      return labelled(label, input);
-    });
-    this.asked = h("input", { type: "datetime-local" });
-    this.user = h("input", { type: "text", autocomplete: "off" });
-    const again = () => this.ask({ anew: true, reload: true });
-    for (const input of [this.asked, this.user]) input.addEventListener("change", again);
-    this.code = h("code");
-    return h(
-      "details",
-      { open: this.root.clientWidth > 800 },
-      h("summary", {}, "Settings"),
-      sliders,
-      choices,
+    const onchange = () => {
+      this.ask({ anew: true });
+      this.overview();
+    };
+    this.asked = h("input", { type: "datetime-local", onchange });
+    this.user = h("input", { type: "text", placeholder: "anyone", onchange });
+    this.code = h("pre", { tabindex: 0, "aria-label": "The settings in Python" });
+    const copy = () => {
+      getSelection().selectAllChildren(this.code);
+      navigator.clipboard?.writeText(this.code.textContent); // without TLS there is no clipboard
+    };
+    return h("details", { open: this.root.clientWidth > 760 }, h("summary", {}, "Settings"), controls,
       labelled("As if asked on", this.asked),
-      this.host.browse && labelled("Only of the user", this.user),
-      h("pre", { tabindex: 0, "aria-label": "These settings in Python" }, this.code),
-      h("div", { class: "actions" }, button("Copy as Python", () => navigator.clipboard.writeText(this.python())), button("Reset", () => this.#reset())),
-    );
-  }
-
-  #own() {
-    this.lines = h("ul");
-    this.kept = h(
-      "section",
-      { hidden: true, "aria-label": "Questions of your own" },
-      h("h2", {}, "Questions of your own"),
-      this.lines,
-      button("Save as questions.jsonl", () => this.#save()),
-      h("p", { class: "facts" }, "recall eval --queries questions.jsonl"),
-    );
-    return this.kept;
-  }
-
-  #set(name, value) {
-    this.settings[name] = value;
-    this.askSoon();
+      this.host.browse && labelled("Memories of the user", this.user),
+      this.code,
+      h("div", { class: "actions" }, button("Copy as Python", copy), button("Reset", () => this.#reset())));
   }
 
   #reset() {
-    this.settings = {};
+    this.moved = {};
     this.ask();
   }
 
-  #chooseDates() {
-    const [start, end] = [this.since, this.until].map((input) => Date.parse(input.value) - this.calendar.offset);
-    if (start <= end) this.choose({ start, end: end + DAY });
+  #ownQuestions() {
+    this.lines = h("ul");
+    const save = () => {
+      const text = [...this.questions.values()].map((line) => `${JSON.stringify(line)}\n`).join("");
+      const url = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
+      h("a", { href: url, download: "questions.jsonl" }).click();
+      setTimeout(() => URL.revokeObjectURL(url), 1000);
+    };
+    return (this.own = h("section", { hidden: true, "aria-label": "Questions of your own" },
+      h("h2", {}, "Questions of your own"), this.lines, button("Save questions.jsonl", save)));
   }
 
-  /** The time that was chosen by hand, or else the first one that the question names. */
+  cardOf = (id) => this.results.querySelector(`[data-id="${CSS.escape(id)}"]`);
+  isRight = (id) => this.questions.get(this.answer.query)?.relevant.includes(id) ?? false;
+
+  /** The results of a question; a list of memories has none. */
+  ranked = () => (this.answer.asked_at ? this.answer.memories : []);
+
+  /** The time chosen by hand, or else the first one that the question names; null = none. */
   band() {
-    const time = this.chosen ? null : this.answer?.times?.[0];
-    const span = time && spanOf(time);
-    return this.chosen ?? (span && (time.start || time.end) ? span : null);
+    const [time] = this.answer.times;
+    return this.chosen ?? (time && (time.start || time.end) ? spanOf(time) : null);
   }
 
   isInTime(memory) {
-    const band = this.band();
-    const at = recorded(memory);
-    return Boolean(band) && at >= band.start && at < band.end;
+    const band = this.answer.asked_at && this.band();
+    return Boolean(band) && recorded(memory) >= band.start && recorded(memory) < band.end;
   }
 
   choose(span) {
     this.chosen = span;
     this.timeline.draw();
-    this.askSoon();
+    this.#askSoon();
   }
 
-  askSoon() {
+  #askSoon() {
     clearTimeout(this.soon);
     this.soon = setTimeout(() => this.ask(), 80);
   }
 
-  request() {
-    const { chosen, calendar } = this;
-    const asked = this.asked.value && { timestamp: this.asked.value };
-    const time = chosen && { since: calendar.iso(chosen.start), until: calendar.iso(chosen.end) };
-    const user = this.user.value && { user_id: this.user.value };
-    return { query: this.query.value.trim(), ...this.settings, ...asked, ...time, ...user };
-  }
-
-  /** Ask, or list the memories where there is no question. */
-  async ask({ anew = false, reload = false } = {}) {
+  /** Ask, or list the memories where there is no question. `anew`: the picture shows other times; `after`: a page. */
+  async ask({ anew = false, after } = {}) {
     const number = ++this.number;
-    const request = this.request();
-    if (reload) this.all = [];
     try {
-      const asks = request.query || (request.since && !this.host.browse);
-      const answer = asks ? await this.host.ask(request) : null;
-      const listed = asks || !this.host.browse ? null : await this.#list(request);
+      const answer = { ...NOTHING, ...(await this.#answer(after)) };
       if (number !== this.number) return;
-      Object.assign(this, { answer, listed });
-      this.calendar = new Calendar(answer?.asked_at);
-      if (anew) this.timeline.refit();
+      if (after) answer.memories = [...this.answer.memories, ...answer.memories];
+      Object.assign(this, { answer, calendar: new Calendar(answer.asked_at) });
+      if (anew) this.timeline.view = null;
       this.show();
     } catch (error) {
-      if (number === this.number) this.#say(error.message, "error");
+      if (number === this.number) this.#say(error.message, true);
     }
   }
 
-  #list({ since, until, user_id, after }) {
-    return this.host.browse({ since, until, user_id, after, limit: 20 });
+  #answer(after) {
+    const { chosen, host, user, asked } = this;
+    const query = this.query.value.trim();
+    const time = { since: chosen?.since ?? undefined, until: chosen?.until ?? undefined };
+    const request = { ...time, user_id: user.value || undefined };
+    if (host.browse && !query) return host.browse({ ...request, after, limit: 20 });
+    const timestamp = asked.value || undefined; // what is undefined is not sent
+    return query || chosen ? host.ask({ query, ...this.moved, timestamp, ...request }) : NOTHING;
   }
 
   /** Read the times of all memories, page by page, and draw them as they come. */
   async overview() {
-    for (let after; this.all.length < MOST_DRAWN; ) {
-      const page = await this.host.browse({ limit: PAGE, after });
-      this.all.push(...page.memories);
-      if (!this.answer) this.timeline.refit();
-      if (!after || !page.next || this.all.length % 2000 === 0) this.timeline.draw();
+    const all = (this.all = []);
+    for (let after; this.host.browse && after !== null && all.length < MOST_DRAWN; ) {
+      const page = await this.host.browse({ limit: 100, after, user_id: this.user.value });
+      if (all !== this.all) return; // another user was named
+      all.push(...page.memories);
+      if (!this.ranked().length) this.timeline.view = null;
+      if (!after || !page.next || all.length % 2000 === 0) this.timeline.draw();
       after = page.next;
-      if (!after) return;
     }
   }
 
   show() {
-    const { answer, listed } = this;
-    const memories = answer?.memories ?? listed?.memories ?? [];
-    this.mostScore = Math.max(...memories.map((memory) => memory.score ?? 0), 1e-9);
+    const { answer, results } = this;
+    this.best = answer.memories.reduce((best, { score }) => Math.max(best, score ?? 0), 0) || 1;
     this.timeline.draw();
     this.#showUnderstood();
-    this.results.replaceChildren(...memories.map((memory, n) => card(this, memory, answer && n + 1)));
-    this.more.replaceChildren(...(answer ? [this.#leftOut()] : listed?.next ? [button("Show more", () => this.#listMore())] : []));
     this.#showSettings();
-    if (answer) {
-      const said = [counted(memories.length, "memory"), answer.evidence && `evidence: ${answer.evidence}`, answer.evidence_about, ...(answer.degraded ?? [])];
-      this.#say(said.filter(Boolean).join(" · "));
-    } else if (listed) this.#say(memories.length ? "The newest memories" : "There are no memories here.");
+    // A form that is open stays, and so does the focus.
+    const open = new Map([...results.querySelectorAll(".card:has(form)")].map((each) => [each.dataset.id, each]));
+    const key = this.root.getRootNode().activeElement?.dataset?.key;
+    results.replaceChildren(
+      ...answer.memories.map((memory, n) => open.get(memory.id) ?? card(this, memory, answer.asked_at && n + 1)));
+    this.rest.replaceChildren(answer.next ? button("Show more", () => this.ask({ after: answer.next })) : this.#leftOut());
+    if (key) this.root.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+    const sign = answer.evidence && `evidence: ${answer.evidence}`;
+    if (answer.asked_at) this.#say(joined(memories(results.childElementCount), sign, answer.evidence_about, ...answer.degraded));
+    else this.#say(results.childElementCount ? "All memories, the newest first" : "Ask a question, or choose a time.");
   }
 
-  async #listMore() {
-    const page = await this.#list({ ...this.request(), after: this.listed.next });
-    this.listed = { memories: [...this.listed.memories, ...page.memories], next: page.next };
-    this.show();
-  }
-
-  #say(text, kind = "") {
+  #say(text, isError = false) {
     this.status.textContent = text;
-    this.status.classList.toggle("error", kind === "error");
+    this.status.classList.toggle("error", isError);
   }
 
   #showUnderstood() {
     const { answer, chosen, calendar } = this;
     const band = this.band();
-    if (document.activeElement !== this.since) this.since.value = Number.isFinite(band?.start) ? calendar.date(band.start) : "";
-    if (document.activeElement !== this.until) this.until.value = Number.isFinite(band?.end) ? calendar.date(band.end - 1) : "";
-    const times = chosen ? [] : (answer?.times ?? []);
-    this.understood.replaceChildren(
-      ...times.map((time) =>
-        h(
-          "p",
-          {},
-          h("q", {}, time.words),
-          ` is ${time.means}`,
-          (time.other ?? []).map((other) => [" or ", button(other.means, () => this.choose(spanOf(other)), { class: "link" })]),
-        ),
-      ),
-      ...(answer?.searched ? [h("p", {}, `searched for: ${answer.searched}`)] : []),
-    );
+    const focused = this.root.getRootNode().activeElement; // nothing is written over while it is typed
+    if (focused !== this.since) this.since.value = calendar.date(band?.start);
+    if (focused !== this.until) this.until.value = calendar.date(band?.end - 1);
+    const times = answer.times.map(({ words, means, other }) => h("p", {},
+      chosen ? "The time you chose" : h("q", {}, words), ` is ${means}`,
+      other.map((each) => ["; or ", button(each.means, () => this.choose({ ...spanOf(each), since: each.start, until: each.end }), { class: "link" })])));
+    this.understood.replaceChildren(...times, answer.searched ? quiet(`searched for: ${answer.searched}`) : "");
   }
 
   #leftOut() {
-    const { answer } = this;
-    const rows = answer.left_out.map((memory) =>
-      h(
-        "li",
-        {},
-        h("span", { class: "facts" }, [memory.created_at && this.calendar.day(recorded(memory)), memory.score?.toFixed(3), memory.reason].filter(Boolean).join(" · ")),
-        h("p", { class: "text", dir: "auto" }, memory.content),
-        answer.query && thumb(this, memory),
-      ),
-    );
-    return rows.length ? h("details", { class: "left-out", open: this.showsLeftOut, ontoggle: (event) => (this.showsLeftOut = event.target.open) }, h("summary", {}, `Left out: ${answer.left_out_counts}`), h("ul", {}, rows)) : "";
+    const { answer, calendar } = this;
+    if (!answer.left_out.length) return "";
+    const rows = answer.left_out.map((memory) => h("li", {},
+      answer.query && thumb(this, memory),
+      quiet(memory.created_at && calendar.day(recorded(memory)), memory.score?.toFixed(3), memory.reason),
+      written(memory.content)));
+    const ontoggle = ({ target }) => (this.unfolded = target.open);
+    return h("details", { class: "left-out", open: this.unfolded, ontoggle },
+      h("summary", {}, `Left out: ${answer.left_out_counts}`), h("ul", {}, rows));
   }
 
   #showSettings() {
-    const now = { ...this.host.defaults, ...this.answer?.settings, ...this.settings };
+    const { defaults, python } = this.host;
+    const now = { ...defaults, ...this.answer.settings, ...this.moved };
     for (const [name, { input, output }] of this.controls) {
-      if (now[name] !== undefined && now[name] !== null) input.value = now[name];
-      if (output) output.textContent = Number(input.value).toString();
-      const off = { semantic_weight: now.method !== "hybrid", token_weight: now.method !== "hybrid", time_ratio: now.time_mode === "ignore" };
-      input.disabled = Boolean(off[name]);
+      if ((now[name] ?? null) !== null) input.value = now[name];
+      output.textContent = (now[name] ?? null) === null ? "auto" : String(Number(input.value));
     }
-    this.code.textContent = this.python();
+    const moved = Object.entries(this.moved).filter(([name, value]) => value !== defaults[name]);
+    const inPython = ([name, value]) =>
+      name === "time_ratio" ? `replace=[FuseRerank(fuse_time_ratio=${value})]` : `${name}=${JSON.stringify(value)}`;
+    this.code.textContent = `${[python, ...moved.map(inPython)].join(", ")})`;
   }
 
-  /** The settings that differ from the defaults, as a line of Python. */
-  python() {
-    const changed = Object.entries(this.settings).filter(([name, value]) => value !== this.host.defaults[name]);
-    const written = changed.map(([name, value]) =>
-      name === "time_ratio" ? `replace=[FuseRerank(fuse_time_ratio=${value})]` : `${name}=${JSON.stringify(value)}`,
-    );
-    return `${[this.host.python, ...written].join(", ")})`;
-  }
-
-  // -- Questions of one's own
-
-  isRight(id) {
-    return this.questions.get(this.answer?.query)?.relevant.includes(id) ?? false;
-  }
-
+  /** Note, or take back, that a memory answers the question: a line for `recall eval`. */
   judge(id) {
-    const { query, asked_at } = this.answer;
-    const line = this.questions.get(query) ?? { question: query, relevant: [], timestamp: asked_at, ...(this.user.value && { user_id: this.user.value }) };
-    line.relevant = line.relevant.includes(id) ? line.relevant.filter((each) => each !== id) : [...line.relevant, id];
-    this.questions.set(query, line);
-    if (!line.relevant.length) this.questions.delete(query);
+    const { query: question, asked_at: timestamp } = this.answer;
+    const owner = this.user.value && { user_id: this.user.value };
+    const line = this.questions.get(question) ?? { question, relevant: [], timestamp, ...owner };
+    const others = line.relevant.filter((each) => each !== id);
+    const relevant = this.isRight(id) ? others : [...others, id];
+    if (relevant.length) this.questions.set(question, { ...line, relevant });
+    else this.questions.delete(question);
     const lines = [...this.questions.values()];
-    this.lines.replaceChildren(...lines.map((each) => h("li", {}, `${each.question} (${counted(each.relevant.length, "memory")})`)));
-    this.kept.hidden = !lines.length;
+    this.lines.replaceChildren(
+      ...lines.map((each) => h("li", {}, each.question, quiet(memories(each.relevant.length)))));
+    this.own.hidden = !lines.length;
     this.host.thumbs?.(lines);
     this.show();
   }
 
-  #save() {
-    const text = [...this.questions.values()].map((line) => `${JSON.stringify(line)}\n`).join("");
-    const url = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
-    h("a", { href: url, download: "questions.jsonl" }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
-  }
-
-  // -- Changes, which wait for ten seconds
-
-  later(memory, done, act) {
-    const name = `“${shortened(memory.content, 40)}”`;
-    const row = h("li", {}, h("span", {}, `${name} is ${done}`));
-    const end = () => {
-      this.pending.delete(memory.id);
+  /** Change a memory in ten seconds; until then nothing is sent, and it can be undone. */
+  later({ id, content }, done, act) {
+    const finish = async (act) => {
+      clearTimeout(timer);
+      const failed = await act?.().then(() => "", (error) => error.message);
+      this.waiting.delete(id);
       row.remove();
+      await this.ask();
+      if (failed) this.#say(failed, true);
+      else if (act) this.overview();
+      else this.cardOf(id)?.focus();
     };
-    const timer = setTimeout(async () => {
-      try {
-        await act();
-        if (done !== "changed") this.all = this.all.filter((each) => each.id !== memory.id);
-      } catch (error) {
-        this.#say(error.message, "error");
-      }
-      end();
-      this.ask();
-    }, UNDO_MS);
-    row.append(
-      button("Undo", () => {
-        clearTimeout(timer);
-        end();
-        this.show();
-      }),
-    );
+    const timer = setTimeout(() => finish(act), UNDO_MS);
+    const undo = button("Undo", () => finish());
+    const row = h("li", {}, h("span", {}, `“${shortened(content, 40)}” is ${done}`), undo);
     this.undo.append(row);
-    this.pending.set(memory.id, timer);
+    this.waiting.add(id);
     this.show();
-  }
-
-  /** Show the card of a dot. */
-  point(id) {
-    const found = this.results.querySelector(`[data-id="${CSS.escape(id)}"]`);
-    found?.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
-    found?.focus({ preventScroll: true });
+    undo.focus();
   }
 }
 
-/** Draw into an element, and ask the host; see the head of this file. */
-export function mount(root, host) {
-  const look = new Look(root, host);
-  look.show();
-  return look;
-}
+/** Draw into an element, for a host: `ask`, `defaults` and `python`; and `browse`, `change`, `thumbs`. */
+export const mount = (root, host) => new Look(root, host);
 
-// ---- Two hosts ----------------------------------------------------------------------------------
-
-/** The page of `recall serve`: over its HTTP API. The token is in a variable of this tab alone. */
-export function serve(root) {
-  let token = decodeURIComponent(location.hash.slice(1));
-  history.replaceState(null, "", location.pathname);
-  const send = async (method, path, body) => {
-    const headers = { ...(token && { Authorization: `Bearer ${token}` }), ...(body && { "Content-Type": "application/json" }) };
-    const response = await fetch(path, { method, headers, body: body && JSON.stringify(body), cache: "no-store" });
-    if (response.status === 401) {
-      token = await askToken(Boolean(token));
-      return send(method, path, body);
-    }
+// ---- Two hosts
+/** The page of a server, over its HTTP API. The token is in a variable of this tab, and nowhere else. */
+export async function serve(root, token = decodeURIComponent(location.hash.slice(1))) {
+  history.replaceState(null, "", location.pathname); // `recall look` puts a token there
+  const headers = { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) };
+  if ((await fetch("count", { headers })).status === 401) {
+    const label = token ? "The server does not know this token. Another one:" : "The token of this server:";
+    const input = h("input", { type: "password", autocomplete: "off", required: true });
+    const enter = () => serve(root, input.value.trim());
+    root.classList.add("recall-look");
+    root.replaceChildren(form(enter, { class: "token" }, labelled(label, input), main("Open")));
+    input.focus();
+    return;
+  }
+  const send = async (method, path, sent) => {
+    const response = await fetch(path, { method, headers, body: JSON.stringify(sent), cache: "no-store" });
     const read = await response.json();
     if (!response.ok) throw new Error(read.error);
     return read;
   };
-  let asking = null; // several requests may need the token at once; it is asked for once
-  const askToken = (wasWrong) => {
-    asking ??= new Promise((resolve) => {
-      const input = h("input", { type: "password", autocomplete: "off", required: true });
-      const form = h("form", { method: "dialog" }, labelled(wasWrong ? "This token is not known. Another one" : "Token", input), h("button", { class: "main" }, "Open"));
-      const dialog = h("dialog", { class: "token", "aria-label": "Token" }, form);
-      form.addEventListener("submit", () => {
-        asking = null;
-        dialog.remove();
-        resolve(input.value.trim());
-      });
-      dialog.addEventListener("cancel", (event) => event.preventDefault());
-      root.append(dialog);
-      dialog.showModal();
-    });
-    return asking;
-  };
-  const at = (id, rest = "") => `memories/${encodeURIComponent(id)}${rest}`;
-  const named = (values) => new URLSearchParams(Object.entries(values).filter(([, value]) => value));
+  const query = (values) => new URLSearchParams(Object.entries(values).filter(([, value]) => value));
+  const at = (id) => `memories/${encodeURIComponent(id)}`;
   const look = mount(root, {
     ask: (request) => send("POST", "explain", request),
-    browse: (request) => send("GET", `memories?${named(request)}`),
+    browse: (request) => send("GET", `memories?${query(request)}`),
     change: {
       update: (id, fields) => send("PATCH", at(id), fields),
-      supersede: (id, fields) => send("POST", at(id, "/supersede"), fields),
+      supersede: (id, fields) => send("POST", `${at(id)}/supersede`, fields),
       expire: (id, when) => send("PATCH", at(id), { expires_at: when }),
-      remove: (id) => send("DELETE", `memories?${named({ ids: id })}`),
+      remove: (id) => send("DELETE", `memories?${query({ ids: id })}`),
     },
     defaults: { k: 5, method: "hybrid", time_ratio: 2, time_mode: "prefer" },
     python: "RecallRetriever(store=store",
   });
-  look.ask({ anew: true });
-  look.overview();
-  addEventListener("beforeunload", (event) => look.pending.size && event.preventDefault());
-  return look;
+  look.ask({ anew: true }).then(() => look.overview());
+  addEventListener("beforeunload", (event) => look.waiting.size && event.preventDefault());
 }
 
-/** The widget of a notebook: over messages to the kernel. */
+/** The widget of a notebook, over messages to the kernel. */
 function render({ model, el }) {
   const waiting = new Map();
   let number = 0;
+  const ask = (request) => new Promise((resolve, reject) => {
+    waiting.set(++number, [resolve, reject]);
+    model.send({ id: number, ask: request });
+  });
   const receive = ({ id, answer, error }) => {
-    const { resolve, reject } = waiting.get(id) ?? {};
+    const [resolve, reject] = waiting.get(id);
     waiting.delete(id);
-    if (error) reject?.(new Error(error));
-    else resolve?.(answer);
+    return error ? reject(new Error(error)) : resolve(answer);
+  };
+  const thumbs = (lines) => {
+    model.set("questions", lines);
+    model.save_changes();
   };
   model.on("msg:custom", receive);
-  const look = mount(el, {
-    ask: (request) =>
-      new Promise((resolve, reject) => {
-        waiting.set(++number, { resolve, reject });
-        model.send({ id: number, ask: request });
-      }),
-    thumbs: (lines) => {
-      model.set("questions", lines);
-      model.save_changes();
-    },
-    defaults: model.get("defaults"),
-    python: model.get("python"),
-  });
-  look.ask({ anew: true });
+  mount(el, { ask, thumbs, defaults: model.get("defaults"), python: model.get("python") });
   return () => model.off("msg:custom", receive);
 }
 
