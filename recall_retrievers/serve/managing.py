@@ -17,6 +17,7 @@ from recall_retrievers.core.query import LONGEST_QUESTION, Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.serve.operation import (
     MOST_PER_REQUEST,
+    Flag,
     MemoryView,
     Moment,
     MomentOrNull,
@@ -149,7 +150,7 @@ class AddMemories(Operation):
     memories: list[NewMemory] = Field(
         min_length=1, max_length=_MOST_ADDED, description="The memories."
     )
-    only_new: bool = Field(default=False, description="Leave out texts that are stored already.")
+    only_new: Flag = Field(default=False, description="Leave out texts that are stored already.")
 
     async def done_by(self, service: ScopedService) -> Added:
         """Store them in the scope of the service."""
@@ -294,6 +295,7 @@ class SupersedeMemory(_Change):
     result = Added
 
     content: _Content = Field(min_length=1, description="The text of the new memory.")
+    created_at: MomentOrNull = Field(default=None, description="When it was recorded; null = now.")
     metadata: Annotated[Mapping[str, MetadataValue], WithJsonSchema(_METADATA)] = Field(
         default_factory=dict, description="Flat values."
     )
@@ -321,7 +323,7 @@ class DeleteMemories(_Conditions):
     result = Deleted
 
     ids: UrlIds = Field(default=None, description="Only memories with these ids.")
-    everything: bool = Field(default=False, description="Delete all memories of the scope.")
+    everything: Flag = Field(default=False, description="Delete all memories of the scope.")
 
     async def done_by(self, service: ScopedService) -> Deleted:
         """Delete them; without a condition, and without ``everything``, it is an error."""

@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Protocol, Self, cast
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationInfo,
@@ -100,6 +101,12 @@ def _says_something(sent: Collection[object] | None) -> object:
 
 NotEmpty = AfterValidator(_says_something)  # pydantic checks what was sent, and no default
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
+# In a URL a flag is a text. Of JSON, true and false are taken, and no number.
+Flag = Annotated[
+    bool,
+    Field(strict=True),
+    BeforeValidator(lambda sent: {"true": True, "false": False}.get(str(sent).lower(), sent)),
+]
 OptionalText = Annotated[str | SkipJsonSchema[None], NotEmpty, WithJsonSchema(_TEXT)]
 OptionalDay = Annotated[OptionalText, WithJsonSchema({**_TEXT, "format": "date"})]
 """They may be left out, and no schema offers null."""
@@ -123,7 +130,8 @@ def with_one_of(*names: str) -> Callable[[dict[str, Any]], None]:
 
     def described(schema: dict[str, Any]) -> None:
         without_empty_defaults(schema)
-        schema["anyOf"] = [{"required": [name]} for name in names]
+        # As an `anyOf` of what is required, generators would make a client without types.
+        schema["not"] = {"properties": {name: {"not": {}} for name in names}}
 
     return described
 
@@ -194,7 +202,7 @@ class ReadingOperation(TimedOperation):
     as_of: Moment = Field(
         default=None, description="As the memories stood then; a date is the end of that day."
     )
-    include_superseded: bool = Field(default=False, description="Superseded memories, too.")
+    include_superseded: Flag = Field(default=False, description="Superseded memories, too.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,8 +325,8 @@ class Retrieved(BaseModel):
 
 _MESSAGE = {
     "type": "object",
-    "properties": {"role": {"enum": ["user", "assistant"]}, "content": _TEXT},
-    "required": ["role", "content"],
+    "properties": {"role": {"enum": ["user", "assistant"]}, "content": {"type": "string"}},
+    "required": ["content"],  # a message without a role is the user's
 }
 _MESSAGES: dict[str, Any] = {"type": "array", "items": _MESSAGE, "minItems": 1}
 _FILTER: dict[str, Any] = {
@@ -356,7 +364,7 @@ class RetrievePersonalMemory(ReadingOperation):
         le=1,
         description="The lowest similarity that a candidate may have.",
     )
-    only_with_evidence: bool = Field(default=False, description=ONLY_WITH_EVIDENCE)
+    only_with_evidence: Flag = Field(default=False, description=ONLY_WITH_EVIDENCE)
 
     @model_validator(mode="before")
     @classmethod
