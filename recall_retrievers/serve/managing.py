@@ -15,6 +15,7 @@ from recall_retrievers.core.errors import MissingMemoryError, QueryError
 from recall_retrievers.core.memory import Memory, MetadataValue
 from recall_retrievers.core.query import LONGEST_QUESTION, Filter
 from recall_retrievers.core.requests import Search
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.serve.operation import (
     MOST_PER_REQUEST,
     Flag,
@@ -157,8 +158,9 @@ class AddMemories(Operation):
         memories = [each.memory() for each in self.memories]
         if not self.only_new:
             return Added(ids=await service.store.aadd(memories))
-        known = await _stored_before(service, memories)
-        await service.store.aadd([each for each in memories if each.id not in known])
+        async with service.adding_new:
+            known = await _stored_before(service, memories)
+            await service.store.aadd([each for each in memories if each.id not in known])
         return Added(
             ids=[known.get(each.id, each.id) for each in memories], known=[*known.values()]
         )
@@ -166,7 +168,7 @@ class AddMemories(Operation):
 
 async def _stored_before(service: ScopedService, memories: Sequence[Memory]) -> dict[str, str]:
     """The ids of memories with these texts and scopes, by the ids of the new ones."""
-    known: dict[str, str] = {}
+    known, first = dict[str, str](), dict[tuple[Scope, str], str]()
     searches = [
         Search(x.content[:LONGEST_QUESTION], _ALIKE, service.scope.narrow(x.scope))
         for x in memories
@@ -177,6 +179,9 @@ async def _stored_before(service: ScopedService, memories: Sequence[Memory]) -> 
             same = old.content.split() == new.content.split() and old.scope == search.scope
             if same and old.id != new.id:  # it has the same id where the operation is done again
                 known.setdefault(new.id, old.id)
+        earlier = first.setdefault((search.scope, " ".join(new.content.split())), new.id)
+        if earlier != new.id:
+            known.setdefault(new.id, earlier)
     return known
 
 

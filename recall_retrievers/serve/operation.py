@@ -6,9 +6,10 @@ are the JSON of the HTTP API and its description.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, ClassVar, Protocol, Self, cast
@@ -40,7 +41,7 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.memory import MetadataValue
 from recall_retrievers.core.query import Filter, Timestamp, Timezone
-from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import World
@@ -120,9 +121,9 @@ MomentOrNull = Annotated[Timestamp, WithJsonSchema({"anyOf": [*_TIME, {"type": "
 
 def without_empty_defaults(schema: dict[str, Any]) -> None:
     """Take null and "" out of the defaults of a schema: what is left out is not sent."""
-    for field in schema["properties"].values():
-        if field.get("default", 0) in (None, ""):
-            del field["default"]
+    for described in schema["properties"].values():
+        if described.get("default", 0) in (None, ""):
+            del described["default"]
 
 
 def with_one_of(*names: str) -> Callable[[dict[str, Any]], None]:
@@ -212,7 +213,9 @@ class ScopedService:
     store: Store
     personal: MemoryRetriever
     tasks: MemoryRetriever
-    scope: Scope
+    scope: Scope = ANYBODY
+    # While texts are looked for and then stored: of two clients with one text, one stores it.
+    adding_new: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @classmethod
     def of(cls, store: Store, *, timezone: str | None = None) -> ScopedService:
@@ -223,15 +226,15 @@ class ScopedService:
         tasks = MemoryRetriever(
             store=store, timezone=timezone, filter=TASKS, stages=[BuildQuery(), MergeMemory()]
         )
-        return cls(store, personal, tasks, Scope())
+        return cls(store, personal, tasks)
 
     def within(self, scope: Scope) -> ScopedService:
         """The same service for a scope inside its own."""
         fields = scope.fields()
         if not fields:
             return self
-        narrow = self.scope.narrow(scope)
-        return ScopedService(self.store.for_scope(**fields), self.personal, self.tasks, narrow)
+        own = self.store.for_scope(**fields)
+        return replace(self, store=own, scope=self.scope.narrow(scope))
 
     async def do(self, operation: Operation, scope: Scope) -> BaseModel:
         """Do an operation for a client that is bound to a scope."""
