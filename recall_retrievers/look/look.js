@@ -362,7 +362,7 @@ class Look {
     const controls = CONTROLS.map(([name, label, values]) => {
       const options = Object.entries(values).map(([value, text]) => h("option", { value }, text));
       const input = values.step ? h("input", { type: "range", ...values }) : h("select", {}, options);
-      const output = h("output");
+      const output = h("b"); // an <output> would take the label from the slider
       this.controls.set(name, { input, output });
       input.addEventListener("input", () => {
         this.moved[name] = values.step ? Number(input.value) : input.value;
@@ -381,7 +381,7 @@ class Look {
       getSelection().selectAllChildren(this.code);
       navigator.clipboard?.writeText(this.code.textContent); // without TLS there is no clipboard
     };
-    return h("details", { open: this.root.clientWidth > 760 }, h("summary", {}, "Settings"), controls,
+    return h("details", { open: !matchMedia("(max-width: 760px)").matches }, h("summary", {}, "Settings"), controls,
       labelled("As if asked on", this.asked),
       this.host.browse && labelled("Memories of the user", this.user),
       this.code,
@@ -455,7 +455,9 @@ class Look {
     const request = { ...time, user_id: user.value || undefined };
     if (host.browse && !query) return host.browse({ ...request, after, limit: 20 });
     const timestamp = asked.value || undefined; // what is undefined is not sent
-    return query || chosen ? host.ask({ query, ...this.moved, timestamp, ...request }) : NOTHING;
+    // A time that is chosen does what a time in the question would do.
+    const time_mode = chosen ? "prefer" : undefined;
+    return query || chosen ? host.ask({ query, time_mode, timestamp, ...this.moved, ...request }) : NOTHING;
   }
 
   /** Read the times of all memories, page by page, and draw them as they come. */
@@ -519,13 +521,13 @@ class Look {
   }
 
   #showSettings() {
-    const { defaults, python } = this.host;
-    const now = { ...defaults, ...this.answer.settings, ...this.moved };
+    const { defaults, python, own } = this.host;
+    const now = { ...defaults, ...own, ...this.answer.settings, ...this.moved };
     for (const [name, { input, output }] of this.controls) {
       if ((now[name] ?? null) !== null) input.value = now[name];
       output.textContent = (now[name] ?? null) === null ? "auto" : String(Number(input.value));
     }
-    const moved = Object.entries(this.moved).filter(([name, value]) => value !== defaults[name]);
+    const moved = Object.entries({ ...own, ...this.moved }).filter(([name, value]) => value !== defaults[name]);
     const inPython = ([name, value]) =>
       name === "time_ratio" ? `replace=[FuseRerank(fuse_time_ratio=${value})]` : `${name}=${JSON.stringify(value)}`;
     this.code.textContent = `${[python, ...moved.map(inPython)].join(", ")})`;
@@ -570,7 +572,7 @@ class Look {
   }
 }
 
-/** Draw into an element, for a host: `ask`, `defaults` and `python`; and `browse`, `change`, `thumbs`. */
+/** Draw into an element, for a host: `ask`, `defaults`, `python`; and `own`, `browse`, `change`, `thumbs`. */
 export const mount = (root, host) => new Look(root, host);
 
 // ---- Two hosts
@@ -629,7 +631,10 @@ function render({ model, el }) {
     model.save_changes();
   };
   model.on("msg:custom", receive);
-  mount(el, { ask, thumbs, defaults: model.get("defaults"), python: model.get("python") });
+  const [defaults, own, python] = ["defaults", "own", "python"].map((name) => model.get(name));
+  const look = mount(el, { ask, thumbs, defaults, own, python });
+  look.query.value = model.get("question");
+  look.ask({ anew: true });
   return () => model.off("msg:custom", receive);
 }
 
