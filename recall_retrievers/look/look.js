@@ -1,13 +1,12 @@
 // Memories on a timeline, and a question explained by its picture.
-//
-// One module for two places: `serve` is the page of `recall serve`, `render` the widget of a notebook. Both hand
-// `mount` a host that asks; nothing else here knows where it runs. A memory is data: elements are made one by one,
-// its text only ever becomes text, and no markup is read anywhere.
+// `serve` is the page of `recall serve`, `render` the widget of a notebook. Both hand `mount` a host that asks; nothing
+// else here knows where it runs. A memory is data: its text only ever becomes text, and no markup is read anywhere.
 
 const DAY = 86_400_000; // milliseconds
 const UNDO_MS = 10_000;
 const MOST_DRAWN = 10_000; // memories whose times are read for the picture
 const NOTHING = { memories: [], times: [], left_out: [], degraded: [] };
+const ITS_DAY = { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" };
 const CONTROLS = [
   ["k", "Memories (k)", { min: 1, max: 50, step: 1 }],
   ["semantic_weight", "Share of meaning", { min: 0, max: 1, step: 0.05, value: 0.5 }],
@@ -51,15 +50,13 @@ const spanOf = ({ start, end }) => ({ start: parsed(start, -Infinity), end: pars
 class Calendar {
   constructor(moment) {
     const wall = moment && Date.parse(`${moment.slice(0, 19)}Z`);
-    const minutes = moment ? Math.round((wall - Date.parse(moment)) / 60_000) : -new Date().getTimezoneOffset();
-    this.offset = 60_000 * minutes;
+    this.offset = 60_000 * (moment ? Math.round((wall - Date.parse(moment)) / 60_000) : -new Date().getTimezoneOffset());
   }
 
   /** A date whose UTC fields are what a clock on the wall shows. */
   wall = (time) => new Date(time + this.offset);
   date = (time) => (Number.isFinite(time) ? this.wall(time).toISOString().slice(0, 10) : "");
-  day = (time, more = { weekday: "short" }) =>
-    this.wall(time).toLocaleString("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric", ...more });
+  day = (time, more = { weekday: "short" }) => this.wall(time).toLocaleString("en-GB", { ...ITS_DAY, ...more });
   floor = (time) => Math.floor((time + this.offset) / DAY) * DAY - this.offset;
 
   /** The whole days from one moment to another, whichever comes first, as dates, too. */
@@ -70,8 +67,7 @@ class Calendar {
 }
 
 // ---- The picture
-const DOT = 6; // pixels of a small dot, and of a bin
-const EDGE = 14;
+const [DOT, EDGE] = [6, 14]; // pixels: of a small dot, or a bin; and of the margin
 
 /** The times as a picture. The SVG element stays, as a finger may hold it; what is in it is drawn again. */
 class Timeline {
@@ -106,8 +102,7 @@ class Timeline {
     const bottom = top + (results.length ? 64 : 120);
     svg.setAttribute("viewBox", `0 0 ${width} ${bottom + 24}`);
     svg.setAttribute("height", bottom + 24);
-    const times = look.answer.times.map(({ words, means }) => ` ${words} is ${means}.`).join("");
-    svg.setAttribute("aria-label", `Timeline of ${memories(results.length || look.all.length)}.${times}`);
+    svg.setAttribute("aria-label", `Timeline of ${memories(results.length || look.all.length)}`);
     svg.replaceChildren(
       ...this.#bands(bottom),
       ...this.#axis(bottom, width),
@@ -206,8 +201,8 @@ class Timeline {
         // Dashes of no length with round ends are dots, and close together a bar; the last one needs an end, too.
         const place = { x1: x, x2: x, y1: y, y2: y - (count - 1) * each - 0.01 };
         y -= count * each;
-        const dots = `0 ${Math.max(each, 2)}`;
-        return h("line", { class: kind, "stroke-dasharray": dots, ...place }, h("title", {}, memories(count)));
+        const look = { class: kind, "stroke-dasharray": `0 ${Math.max(each, 2)}` };
+        return h("line", { ...look, ...place }, h("title", {}, memories(count)));
       });
     });
   }
@@ -260,7 +255,7 @@ function card(look, memory, rank) {
   const { calendar, host } = look;
   const waits = look.waiting.has(memory.id);
   const steps = rank && memory.steps.map(({ label, before, after, colour_name }) => h("li", {},
-    h("svg", { viewBox: "0 0 9 9", "aria-hidden": "true" }, h("rect", { width: 9, height: 9, class: `c-${colour_name}` })),
+    h("svg", { "aria-hidden": "true" }, h("rect", { width: 9, height: 9, class: `c-${colour_name}` })),
     h("span", {}, label), before ? ` = ${after.toFixed(3)}` : ""));
   const kind = `card${waits ? " waits" : ""}${rank ? "" : " listed"}${look.isInTime(memory) ? " in-time" : ""}`;
   return h("li", { class: kind, "data-id": memory.id, tabindex: -1 },
@@ -342,8 +337,8 @@ class Look {
       const [start, end] = [this.since, this.until].map(({ value }) => Date.parse(value) - this.calendar.offset);
       if (start <= end) this.choose(this.calendar.days(start, end));
     };
-    this.since = h("input", { type: "date", "aria-label": "First day", onchange });
-    this.until = h("input", { type: "date", "aria-label": "Last day", onchange });
+    const day = (label) => h("input", { type: "date", "aria-label": label, onchange });
+    [this.since, this.until] = [day("First day"), day("Last day")];
     return h("div", { class: "when" }, this.since, "to", this.until, button("Clear", () => this.choose(null)),
       h("span", { class: "space" }),
       button("−", () => this.timeline.zoom(2), { "aria-label": "Zoom out" }),
@@ -354,7 +349,7 @@ class Look {
     const controls = CONTROLS.map(([name, label, values]) => {
       const oninput = () => {
         this.moved[name] = values.step ? Number(input.value) : input.value;
-        this.#askSoon();
+        this.choose();
       };
       const options = Object.entries(values).map(([value, text]) => h("option", { value }, text));
       const input = values.step ? h("input", { type: "range", oninput, ...values }) : h("select", { oninput }, options);
@@ -373,16 +368,15 @@ class Look {
       getSelection().selectAllChildren(this.code);
       navigator.clipboard?.writeText(this.code.textContent); // without TLS there is no clipboard
     };
+    const reset = () => {
+      this.moved = {};
+      this.ask();
+    };
     return h("details", { open: !matchMedia("(max-width: 760px)").matches }, h("summary", {}, "Settings"), controls,
       labelled("As if asked on", this.asked),
       this.host.browse && labelled("Memories of the user", this.user),
       this.code,
-      h("div", { class: "actions" }, button("Copy as Python", copy), button("Reset", () => this.#reset())));
-  }
-
-  #reset() {
-    this.moved = {};
-    this.ask();
+      h("div", { class: "actions" }, button("Copy as Python", copy), button("Reset", reset)));
   }
 
   #ownQuestions() {
@@ -397,6 +391,7 @@ class Look {
 
   cardOf = (id) => this.results.querySelector(`[data-id="${CSS.escape(id)}"]`);
   isRight = (id) => this.questions.get(this.answer.query)?.relevant.includes(id) ?? false;
+  #say = (textContent, className = "quiet") => Object.assign(this.status, { textContent, className });
   ranked = () => (this.answer.asked_at ? this.answer.memories : []); // a list of memories has no results
 
   /** The time chosen by hand, or else the first one that the question names; null = none. */
@@ -410,13 +405,10 @@ class Look {
     return recorded(memory) >= start && recorded(memory) < end;
   }
 
-  choose(span) {
+  /** Choose a time by hand, null = none. It asks soon: a hand moves faster than answers come. */
+  choose(span = this.chosen) {
     this.chosen = span;
     this.timeline.draw();
-    this.#askSoon();
-  }
-
-  #askSoon() {
     clearTimeout(this.soon);
     this.soon = setTimeout(() => this.ask(), 80);
   }
@@ -433,7 +425,7 @@ class Look {
       if (anew) this.timeline.view = null;
       this.show();
     } catch (error) {
-      if (number === this.number) this.#say(error.message, true);
+      if (number === this.number) this.#say(error.message, "error");
     }
   }
 
@@ -452,8 +444,8 @@ class Look {
   async overview() {
     const all = (this.all = []);
     for (let after; this.host.browse && after !== null && all.length < MOST_DRAWN; ) {
-      // What goes wrong is told by the list of memories.
-      const page = await this.host.browse({ limit: 100, after, user_id: this.user.value }).catch(() => NOTHING);
+      const request = { limit: 100, after, user_id: this.user.value };
+      const page = await this.host.browse(request).catch(() => NOTHING); // `ask` says what is wrong
       if (all !== this.all) return; // another user was named
       all.push(...page.memories);
       if (!this.ranked().length) this.timeline.view = null;
@@ -473,17 +465,13 @@ class Look {
     const key = this.root.getRootNode().activeElement?.dataset?.key;
     results.replaceChildren(
       ...answer.memories.map((memory, n) => open.get(memory.id) ?? card(this, memory, answer.asked_at && n + 1)));
-    this.rest.replaceChildren(answer.next ? button("Show more", () => this.ask({ after: answer.next }), { "data-key": "more" }) : this.#leftOut());
+    const more = () => button("Show more", () => this.ask({ after: answer.next }), { "data-key": "more" });
+    this.rest.replaceChildren(answer.next ? more() : this.#leftOut());
     if (key) this.root.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
     const sign = answer.evidence && `evidence: ${answer.evidence}`;
     const { length } = answer.memories;
     if (answer.asked_at) this.#say(joined(memories(length), sign, answer.evidence_about, ...answer.degraded));
     else this.#say(length ? "All memories, the newest first" : "Ask a question, or choose a time.");
-  }
-
-  #say(text, isError = false) {
-    this.status.textContent = text;
-    this.status.classList.toggle("error", isError);
   }
 
   #showUnderstood() {
@@ -508,8 +496,7 @@ class Look {
       answer.query && thumb(this, memory),
       quiet(memory.created_at && calendar.day(recorded(memory)), memory.score?.toFixed(3), memory.reason),
       written(memory.content)));
-    const ontoggle = (event) => (this.unfolded = event.target.open);
-    return h("details", { class: "left-out", open: this.unfolded, ontoggle },
+    return h("details", { class: "left-out", open: Boolean(this.rest.querySelector("[open]")) },
       h("summary", {}, `Left out: ${answer.left_out_counts}`), h("ul", {}, rows));
   }
 
@@ -535,8 +522,8 @@ class Look {
     if (relevant.length) this.questions.set(question, { ...line, relevant });
     else this.questions.delete(question);
     const lines = [...this.questions.values()];
-    const shown = lines.map((each) => h("li", {}, each.question, quiet(memories(each.relevant.length))));
-    this.lines.replaceChildren(...shown);
+    const shown = (each) => h("li", {}, each.question, quiet(memories(each.relevant.length)));
+    this.lines.replaceChildren(...lines.map(shown));
     this.host.thumbs?.(lines);
     this.show();
   }
@@ -549,7 +536,7 @@ class Look {
       this.waiting.delete(id);
       row.remove();
       await this.ask();
-      if (failed) this.#say(failed, true);
+      if (failed) this.#say(failed, "error");
       else if (act) this.overview();
       else this.cardOf(id)?.focus();
     };
@@ -577,8 +564,7 @@ export async function serve(root, token = location.hash.slice(1)) {
     const enter = () => serve(root, input.value.trim());
     root.classList.add("recall-look");
     root.replaceChildren(form(enter, { class: "token" }, labelled(label, input), main("Open")));
-    input.focus();
-    return;
+    return input.focus();
   }
   const send = async (method, path, sent) => {
     const response = await fetch(path, { method, headers, body: JSON.stringify(sent), cache: "no-store" });
@@ -613,10 +599,7 @@ function render({ model, el }) {
     model.send({ id, ask: request });
   });
   const receive = (reply) => waiting.get(reply.id)?.(reply);
-  const thumbs = (lines) => {
-    model.set("questions", lines);
-    model.save_changes();
-  };
+  const thumbs = (lines) => (model.set("questions", lines), model.save_changes());
   model.on("msg:custom", receive);
   const [defaults, own, python] = ["defaults", "own", "python"].map((name) => model.get(name));
   const look = mount(el, { ask, thumbs, defaults, own, python });
@@ -624,8 +607,5 @@ function render({ model, el }) {
   look.ask({ anew: true });
   return () => model.off("msg:custom", receive);
 }
-
 export default { render };
-
-const page = document.querySelector("#recall-page");
-if (page) serve(page);
+document.querySelectorAll("#recall-page").forEach((root) => serve(root));
