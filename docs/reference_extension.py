@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 FACES = ("langchain_recall", "llamaindex_recall")
 _LONGEST = 60  # characters of a default in a signature
+_PUBLIC = {"MemoryRetriever": "RecallRetriever"}  # the base of that of both faces
 _FRAMEWORKS = ("langchain_core.", "llama_index.")
 
 
@@ -91,9 +92,10 @@ def _with_twins(found: griffe.Class) -> None:
 
 
 def _with_values(found: griffe.Function, value: Callable[..., object]) -> None:
-    """Defaults that are constants of the inside, by their value."""
+    """Types of the inside by their public names, and defaults that are constants by their value."""
     for name, real in inspect.signature(value).parameters.items():
         parameter = found.parameters[name]
+        parameter.annotation = _PUBLIC.get(str(parameter.annotation), parameter.annotation)
         if parameter.default is not None and re.search(r"\b_?[A-Z_]{3,}$", str(parameter.default)):
             written = _written_value(real.default)
             parameter.default = written if len(written) < _LONGEST else "..."

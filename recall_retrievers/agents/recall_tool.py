@@ -4,8 +4,6 @@ The arguments are a question and three ways to name a time. The scope, the numbe
 the reference time are never in the schema: the operator sets them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta

@@ -1,7 +1,5 @@
 """TurnWriter: stores the messages of sessions as turns; what could not be stored is tried again."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

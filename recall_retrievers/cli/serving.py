@@ -26,6 +26,7 @@ from recall_retrievers.cli.existing import open_store, source_of
 from recall_retrievers.cli.options import scope_of
 from recall_retrievers.cli.output import report
 from recall_retrievers.core.scope import required_names
+from recall_retrievers.core.system import on_signals
 from recall_retrievers.serve.app import memory_app
 from recall_retrievers.serve.greeting import Greeting
 from recall_retrievers.serve.mcp_server import McpTools
@@ -48,8 +49,7 @@ async def serve(options: argparse.Namespace, greeting: Greeting) -> None:
     serving = asyncio.ensure_future(
         _on_stdio(options, greeting) if options.port is None else _on_http(options)
     )
-    with suppress(NotImplementedError):  # on Windows a process is ended without a signal
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
+    on_signals(serving.cancel, signal.SIGTERM)
     with suppress(asyncio.CancelledError):
         await serving
 
@@ -165,6 +165,4 @@ def _stop_on_signals(close: Callable[[], Awaitable[None]]) -> None:
         if not stopping:
             stopping.append(asyncio.ensure_future(stop()))
 
-    with suppress(NotImplementedError):  # on Windows a process is ended without a signal
-        for each in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(each, begin)
+    on_signals(begin, signal.SIGTERM, signal.SIGINT)

@@ -1,7 +1,5 @@
 """Candidate: a memory under consideration, and the steps by which it got its score."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime

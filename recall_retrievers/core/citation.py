@@ -1,7 +1,5 @@
 """Sentences and the memories that they rest on: as a model wrote them, and checked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

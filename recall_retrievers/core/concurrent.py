@@ -7,8 +7,6 @@ ThreadPoolExecutor: Python waits for its threads at the end (measured: a call th
 the process alive for 6 s).
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

@@ -1,7 +1,5 @@
 """Every error of this library. Each says what was wrong, what was expected and what to do."""
 
-from __future__ import annotations
-
 import logging
 import traceback
 

@@ -5,8 +5,6 @@ code. Anybody can write a ``recall_similarity`` into metadata, so our code reads
 Only `marked_trace` and `flat_sources` write one; the latter for a text, with its sources.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Memory: one stored item, and which of its times lie in a range."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo

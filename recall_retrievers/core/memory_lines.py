@@ -1,7 +1,5 @@
 """Memories as the lines of a file, one JSON object a line: read, and written."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """Messages of a conversation, in the form of any framework or API."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Query: a question, with the reference time of its time expressions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any

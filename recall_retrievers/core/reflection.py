@@ -1,7 +1,5 @@
 """Reflections as memories, with the digests by which a change of their sources is seen."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The base of every class that a user constructs: its errors are in our words, not pydantic's."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Mapping

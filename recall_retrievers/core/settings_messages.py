@@ -1,7 +1,5 @@
 """Errors of settings: pydantic's findings, in our words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches

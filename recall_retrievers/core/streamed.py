@@ -1,7 +1,5 @@
 """Work that shows parts of its text before it is done: the parts as they come, then the result."""
 
-from __future__ import annotations
-
 import asyncio
 import queue
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator

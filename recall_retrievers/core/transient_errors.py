@@ -9,8 +9,6 @@ Retry-After. Measured with langchain-core 1.7: a bad request (400) was sent thre
 here once; a 429 with Retry-After 0.05 was sent three times in 4.5 s, here in 0.1 s.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime

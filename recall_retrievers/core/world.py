@@ -4,8 +4,6 @@ One object blocks, another waits in an event loop; both are a `World`. A face's 
 framework's models, pieces and runs. While a stage works, its meter counts what the models cost.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import (

@@ -1,7 +1,5 @@
 """Evaluations side by side: their figures, and the questions that make the difference."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

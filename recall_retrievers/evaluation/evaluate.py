@@ -5,8 +5,6 @@ the tests compare every figure with it. They are written out here because they a
 its wrapper is a compiled package that only measuring needs.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy

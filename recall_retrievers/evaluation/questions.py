@@ -1,7 +1,5 @@
 """Questions of a user's own, with the memories that should come back for each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet

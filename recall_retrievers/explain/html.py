@@ -28,7 +28,7 @@ _SHOWN = 200  # characters of a memory that are shown before it is unfolded
 _WIDTHS = {
     "#": "",
     "score": ";font-weight:600",
-    "why": ";width:21em;min-width:15em;font-variant-numeric:tabular-nums",
+    "why": ";width:24em;min-width:15em;font-variant-numeric:tabular-nums",
     "memory": ";min-width:14em",
 }
 _GROUND = "height:6px;margin:1px 0 4px;background:rgba(128,128,128,0.18)"
@@ -63,7 +63,7 @@ def _picture(memories: Sequence[Candidate]) -> str:
     """The picture of the times; hosts that take SVG out of a page leave images in."""
     if not any(memory.created_at or memory.events for memory in memories):
         return ""
-    drawn = b64encode(still.draw(memories).encode()).decode()
+    drawn = b64encode(still.draw(memories, titled=False).encode()).decode()
     return (
         f'<img alt="{escape(still.alt(memories))}" style="max-width:100%;width:62em" '
         f'src="data:image/svg+xml;base64,{drawn}">'

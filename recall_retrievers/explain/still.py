@@ -40,13 +40,18 @@ _STYLE = (
 _Span = tuple[datetime, datetime]
 
 
-def draw(memories: Sequence[Candidate]) -> str:
-    """The picture: a line for each memory, with the time that the question names shaded."""
+def draw(memories: Sequence[Candidate], *, titled: bool = True) -> str:
+    """The picture: a line for each memory, with the time that the question names shaded.
+
+    Args:
+        memories: The memories, best first.
+        titled: Whether what was understood stands above it, as where nothing else says so.
+    """
     ranges = stamped_ranges(memories)
     view = _view(memories, ranges)
     bottom = _TOP + _LINE * len(memories)
     said = (" ".join(understood(memories)) or _TITLE) if memories else EMPTY
-    parts = [_text(0, 20, printable(said), ' font-weight="600"')]
+    parts = [_text(0, 20, printable(said), ' font-weight="600"')] if titled else []
     parts += _axis(view, bottom, _zone(memories, ranges))
     for time_range in ranges:
         for other in time_range.alternatives:
@@ -59,12 +64,14 @@ def draw(memories: Sequence[Candidate]) -> str:
             score = f"{memory.score:.3f}"
             parts.append(_text(_WIDTH - 20, y + 4.5, score, ' class="soft" text-anchor="end"'))
     parts += _legend(memories, ranges, bottom + 52)
-    height = bottom + 66
+    top = 0 if titled else _TOP - 8
+    height = bottom + 66 - top
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 0 {_WIDTH} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 {top} {_WIDTH} {height}" role="img" '
         'font-family="system-ui,sans-serif" font-size="13.5" fill="currentColor">'
         f"<title>{escape(alt(memories))}</title>{_STYLE}"
-        f'<rect class="ground" x="-12" width="{_WIDTH}" height="{height}"/>{"".join(parts)}</svg>'
+        f'<rect class="ground" x="-12" y="{top}" width="{_WIDTH}" height="{height}"/>'
+        f"{''.join(parts)}</svg>"
     )
 
 

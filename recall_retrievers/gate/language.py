@@ -11,8 +11,6 @@ belongs to one word, or to two or three in a row. A word also counts as its clas
 learned about electricians holds for plumbers.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

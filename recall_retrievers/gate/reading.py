@@ -1,7 +1,5 @@
 """Whether a message needs memories: the cues that count, sentence by sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

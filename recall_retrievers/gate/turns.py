@@ -5,8 +5,6 @@ messages: texts, (role, text) pairs, mappings, LangChain messages or LlamaIndex 
 Neither framework is imported: the text of a message is read by the names of its attributes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

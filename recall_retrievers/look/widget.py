@@ -54,13 +54,7 @@ class _Asked(Sliders):
 
 
 class Explorer(anywidget.AnyWidget):
-    """A retriever to look at; `explore` makes it.
-
-    Attributes:
-        questions: Your judgements, as `evaluate` takes them and as lines of a file for
-            ``recall eval``: each has a question and the ids of the memories that you marked as
-            right. The list changes while you look.
-    """
+    """A retriever to look at; `explore` makes it."""
 
     _esm = _FOLDER.joinpath("look.js").read_text("utf-8")
     _css = _FOLDER.joinpath("look.css").read_text("utf-8")
@@ -124,13 +118,18 @@ def explore(retriever: MemoryRetriever, question: str = "", *, models: bool = Fa
 
     The widget runs in JupyterLab, VS Code, Colab and marimo. Every question has the retriever's own
     scope and settings. Where no widget runs, the answer to the first question is shown as `explain`
-    shows it. What you mark is in ``questions`` of the result.
+    shows it.
 
     Args:
         retriever: A `RecallRetriever`. It is not changed.
         question: The first question. Empty = you write it.
         models: Whether stages with a language model, and rerankers of the framework, are asked.
             Every move of a slider asks them anew.
+
+    Returns:
+        The widget. Its ``questions`` are your judgements, as `evaluate` takes them: each has a
+        question and the ids of the memories that you marked as right. ``ask(query="...")`` returns
+        the data that the picture is drawn from.
 
     Raises:
         TypeError: When it is no `RecallRetriever`.

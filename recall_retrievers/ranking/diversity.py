@@ -1,7 +1,5 @@
 """Maximal marginal relevance: candidates that are relevant and differ from one another."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from math import sqrt

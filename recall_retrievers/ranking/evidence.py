@@ -4,8 +4,6 @@ A search knows whether the topic is there, not whether the answer is. So this is
 probability; `benchmarks.evidence` measures what it catches. In doubt it is "some".
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sized
 from difflib import SequenceMatcher
 from math import inf

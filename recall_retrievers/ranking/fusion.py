@@ -6,8 +6,6 @@ second. Similarities stretched between the worst and the best of the pool would 
 differences if no memory is similar to the question (measured: worth 0.02 to 0.05 Recall@5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal

@@ -11,8 +11,6 @@ turns, 5.1 instead of 3.2 for 200, 30 instead of 16 for 200 long messages. It al
 12 MB and 0.1 s to the import.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

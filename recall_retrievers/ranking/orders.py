@@ -1,7 +1,5 @@
 """The order of memories by their times: the latest or the first, and of two values the later."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The relevance of candidates on one scale, whatever the source of their scores."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Sequence

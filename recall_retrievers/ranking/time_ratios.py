@@ -6,8 +6,6 @@ the memories of a year there is always one that fits. Who names a place in the c
 its trust has a lower bound. If a question asks for nothing but a time, nothing else can answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 

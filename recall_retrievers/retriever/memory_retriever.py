@@ -1,7 +1,5 @@
 """MemoryRetriever: the base of both retrievers; a question in, a `Recall` out."""
 
-from __future__ import annotations
-
 import logging
 import re
 import sys

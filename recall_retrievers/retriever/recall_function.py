@@ -1,7 +1,5 @@
 """The function `recall`: candidates, filters, ranker, limit and reflection in one call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar
 

@@ -1,7 +1,5 @@
 """Lists of stages: those of the ready-made flows, changes to them, and several stages as one."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

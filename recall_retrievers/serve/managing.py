@@ -15,9 +15,11 @@ from recall_retrievers.core.errors import MissingMemoryError, QueryError
 from recall_retrievers.core.memory import Memory, MetadataValue
 from recall_retrievers.core.query import LONGEST_QUESTION, Filter
 from recall_retrievers.core.requests import Search
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.look.answer import MemoryView
 from recall_retrievers.serve.operation import (
     MOST_PER_REQUEST,
+    Flag,
     Moment,
     MomentOrNull,
     NotEmpty,
@@ -149,15 +151,16 @@ class AddMemories(Operation):
     memories: list[NewMemory] = Field(
         min_length=1, max_length=_MOST_ADDED, description="The memories."
     )
-    only_new: bool = Field(default=False, description="Leave out texts that are stored already.")
+    only_new: Flag = Field(default=False, description="Leave out texts that are stored already.")
 
     async def done_by(self, service: ScopedService) -> Added:
         """Store them in the scope of the service."""
         memories = [each.memory() for each in self.memories]
         if not self.only_new:
             return Added(ids=await service.store.aadd(memories))
-        known = await _stored_before(service, memories)
-        await service.store.aadd([each for each in memories if each.id not in known])
+        async with service.adding_new:
+            known = await _stored_before(service, memories)
+            await service.store.aadd([each for each in memories if each.id not in known])
         return Added(
             ids=[known.get(each.id, each.id) for each in memories], known=[*known.values()]
         )
@@ -165,7 +168,7 @@ class AddMemories(Operation):
 
 async def _stored_before(service: ScopedService, memories: Sequence[Memory]) -> dict[str, str]:
     """The ids of memories with these texts and scopes, by the ids of the new ones."""
-    known: dict[str, str] = {}
+    known, first = dict[str, str](), dict[tuple[Scope, str], str]()
     searches = [
         Search(x.content[:LONGEST_QUESTION], _ALIKE, service.scope.narrow(x.scope))
         for x in memories
@@ -176,6 +179,9 @@ async def _stored_before(service: ScopedService, memories: Sequence[Memory]) -> 
             same = old.content.split() == new.content.split() and old.scope == search.scope
             if same and old.id != new.id:  # it has the same id where the operation is done again
                 known.setdefault(new.id, old.id)
+        earlier = first.setdefault((search.scope, " ".join(new.content.split())), new.id)
+        if earlier != new.id:
+            known.setdefault(new.id, earlier)
     return known
 
 
@@ -294,6 +300,7 @@ class SupersedeMemory(_Change):
     result = Added
 
     content: _Content = Field(min_length=1, description="The text of the new memory.")
+    created_at: MomentOrNull = Field(default=None, description="When it was recorded; null = now.")
     metadata: Annotated[Mapping[str, MetadataValue], WithJsonSchema(_METADATA)] = Field(
         default_factory=dict, description="Flat values."
     )
@@ -321,7 +328,7 @@ class DeleteMemories(_Conditions):
     result = Deleted
 
     ids: UrlIds = Field(default=None, description="Only memories with these ids.")
-    everything: bool = Field(default=False, description="Delete all memories of the scope.")
+    everything: Flag = Field(default=False, description="Delete all memories of the scope.")
 
     async def done_by(self, service: ScopedService) -> Deleted:
         """Delete them; without a condition, and without ``everything``, it is an error."""

@@ -6,9 +6,10 @@ are the JSON of the HTTP API and its description.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, ClassVar, Protocol, Self, cast
@@ -16,6 +17,7 @@ from typing import Annotated, Any, ClassVar, Protocol, Self, cast
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationInfo,
@@ -37,7 +39,7 @@ from recall_retrievers.agents.recall_tool import (
 from recall_retrievers.core import errors
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.query import Filter, Timestamp, Timezone
-from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import World
@@ -99,6 +101,12 @@ def _says_something(sent: Collection[object] | None) -> object:
 
 NotEmpty = AfterValidator(_says_something)  # pydantic checks what was sent, and no default
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
+# In a URL a flag is a text. Of JSON, true and false are taken, and no number.
+Flag = Annotated[
+    bool,
+    Field(strict=True),
+    BeforeValidator(lambda sent: {"true": True, "false": False}.get(str(sent).lower(), sent)),
+]
 OptionalText = Annotated[str | SkipJsonSchema[None], NotEmpty, WithJsonSchema(_TEXT)]
 OptionalDay = Annotated[OptionalText, WithJsonSchema({**_TEXT, "format": "date"})]
 """They may be left out, and no schema offers null."""
@@ -112,9 +120,9 @@ MomentOrNull = Annotated[Timestamp, WithJsonSchema({"anyOf": [*_TIME, {"type": "
 
 def without_empty_defaults(schema: dict[str, Any]) -> None:
     """Take null and "" out of the defaults of a schema: what is left out is not sent."""
-    for field in schema["properties"].values():
-        if field.get("default", 0) in (None, ""):
-            del field["default"]
+    for described in schema["properties"].values():
+        if described.get("default", 0) in (None, ""):
+            del described["default"]
 
 
 def with_one_of(*names: str) -> Callable[[dict[str, Any]], None]:
@@ -122,7 +130,8 @@ def with_one_of(*names: str) -> Callable[[dict[str, Any]], None]:
 
     def described(schema: dict[str, Any]) -> None:
         without_empty_defaults(schema)
-        schema["anyOf"] = [{"required": [name]} for name in names]
+        # As an `anyOf` of what is required, generators would make a client without types.
+        schema["not"] = {"properties": {name: {"not": {}} for name in names}}
 
     return described
 
@@ -193,7 +202,7 @@ class ReadingOperation(TimedOperation):
     as_of: Moment = Field(
         default=None, description="As the memories stood then; a date is the end of that day."
     )
-    include_superseded: bool = Field(default=False, description="Superseded memories, too.")
+    include_superseded: Flag = Field(default=False, description="Superseded memories, too.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +212,9 @@ class ScopedService:
     store: Store
     personal: MemoryRetriever
     tasks: MemoryRetriever
-    scope: Scope
+    scope: Scope = ANYBODY
+    # While texts are looked for and then stored: of two clients with one text, one stores it.
+    adding_new: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @classmethod
     def of(cls, store: Store, *, timezone: str | None = None) -> ScopedService:
@@ -214,15 +225,15 @@ class ScopedService:
         tasks = MemoryRetriever(
             store=store, timezone=timezone, filter=TASKS, stages=[BuildQuery(), MergeMemory()]
         )
-        return cls(store, personal, tasks, Scope())
+        return cls(store, personal, tasks)
 
     def within(self, scope: Scope) -> ScopedService:
         """The same service for a scope inside its own."""
         fields = scope.fields()
         if not fields:
             return self
-        narrow = self.scope.narrow(scope)
-        return ScopedService(self.store.for_scope(**fields), self.personal, self.tasks, narrow)
+        own = self.store.for_scope(**fields)
+        return replace(self, store=own, scope=self.scope.narrow(scope))
 
     async def do(self, operation: Operation, scope: Scope) -> BaseModel:
         """Do an operation for a client that is bound to a scope."""
@@ -283,8 +294,8 @@ class Retrieved(BaseModel):
 
 _MESSAGE = {
     "type": "object",
-    "properties": {"role": {"enum": ["user", "assistant"]}, "content": _TEXT},
-    "required": ["role", "content"],
+    "properties": {"role": {"enum": ["user", "assistant"]}, "content": {"type": "string"}},
+    "required": ["content"],  # a message without a role is the user's
 }
 _MESSAGES: dict[str, Any] = {"type": "array", "items": _MESSAGE, "minItems": 1}
 _FILTER: dict[str, Any] = {
@@ -319,7 +330,7 @@ class AskingOperation(ReadingOperation):
         le=1,
         description="The lowest similarity that a candidate may have.",
     )
-    only_with_evidence: bool = Field(default=False, description=ONLY_WITH_EVIDENCE)
+    only_with_evidence: Flag = Field(default=False, description=ONLY_WITH_EVIDENCE)
 
     @model_validator(mode="before")
     @classmethod

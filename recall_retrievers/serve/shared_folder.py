@@ -23,12 +23,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self, cast
 
-from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
 from recall_retrievers.core import errors
 from recall_retrievers.core.errors import RecallError, StoreClosedError, StoreUnavailableError
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
+from recall_retrievers.core.system import LOCKED, file_lock
 from recall_retrievers.serve.operation import Operation, ScopedService, TimedOperation, failure_of
 from recall_retrievers.serve.routes import ROUTES
 from recall_retrievers.store import RecallStore
@@ -64,7 +64,7 @@ class SharedFolder:
         self._place: Place = (collection, require_scope)
         self._open_store = open_store
         self._timezone = timezone
-        self._lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
+        self._lock = file_lock(folder / LOCK)
         self._listener = Listener(self._answer)
         self._opened = AsyncExitStack()
         self._services: dict[Place, ScopedService] = {}
@@ -146,7 +146,7 @@ class SharedFolder:
             if not self._is_holder:
                 try:
                     self._lock.acquire()
-                except Timeout:
+                except LOCKED:
                     return False
                 (await self._listener.start()).write(self._folder)
                 self._is_holder = True

@@ -6,13 +6,13 @@ import hashlib
 import hmac
 import logging
 import os
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from recall_retrievers.core.errors import ScopeError, SettingsError
 from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.system import others_can_read
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class Tokens:
             text = os.environ.get(VARIABLE)
             # In a variable, a semicolon may stand for the end of a line.
             return None if text is None else cls(text.replace(";", "\n"), VARIABLE)
-        if os.name == "posix" and file.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+        if others_can_read(file):
             _log.warning("%s can be read by other users of this machine: chmod 600", file)
         return cls(file.read_text(encoding="utf-8"), file)
 

@@ -4,8 +4,6 @@ An export is an array. ChatGPT's conversations have a ``mapping`` of nodes, each
 Claude's have a list of ``chat_messages``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 BM25 is that of Robertson and Zaragoza (2009), with k1 = 1.2 and b = 0.75.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import log
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """What a question leaves open, and what was said before it: "And Tom?", "since when?"."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ novel" and "when did Joanna first watch it?" ask for what a text says, not for i
 memories. They are left to the search.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a question asks about: a time alone, a person, what the assistant said."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@
 latest that fits, whichever that is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

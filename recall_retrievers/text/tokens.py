@@ -5,8 +5,6 @@ machine: in tiktoken's own cache, or in llama-index-core, which brings two. This
 files, because tiktoken downloads a missing or damaged one. Without a file the tokens are estimated.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import math

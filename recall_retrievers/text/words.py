@@ -7,8 +7,6 @@ Words of a dictionary in place of Chinese pairs, or beside them, found less or t
 0.42.1, measured on three sets in 2026-11).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

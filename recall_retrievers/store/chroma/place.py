@@ -20,7 +20,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakValueDictionary
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from recall_retrievers.core.concurrent import call_all
 from recall_retrievers.core.errors import (
@@ -29,6 +29,7 @@ from recall_retrievers.core.errors import (
     StoreLockedError,
     StoreUnavailableError,
 )
+from recall_retrievers.core.system import LOCKED, file_lock
 from recall_retrievers.store.chroma.database import DATABASE, check_database, close_client
 from recall_retrievers.store.chroma.errors import chroma_errors, guarded, made_with_words
 
@@ -103,8 +104,7 @@ def hold(folder: Path, spelling: str) -> HeldPath:
     with _holding:  # held for a moment only
         held = _paths.get(folder)
         if held is None or not held.lock.is_locked:
-            lock = FileLock(folder / _LOCK, timeout=0, thread_local=False)
-            held = HeldPath(folder, spelling, lock)
+            held = HeldPath(folder, spelling, file_lock(folder / _LOCK))
         if held.spelling != spelling:
             raise StoreError(
                 f"this program has {folder} open as {held.spelling!r} already; Chroma loses "
@@ -113,7 +113,7 @@ def hold(folder: Path, spelling: str) -> HeldPath:
             )
         try:
             held.lock.acquire()
-        except Timeout as error:
+        except LOCKED as error:
             raise StoreLockedError(
                 f"{folder} is open in another process ({os.getpid()} is this one), and two "
                 "processes on one Chroma path lose vectors. Close the other one, or serve the path "

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.errors import EmbeddingMismatchError, StoreDamagedError, StoreError
+from recall_retrievers.core.system import make_private
 from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.store.chroma.database import Tables, UnknownLayoutError, close_client
 from recall_retrievers.store.chroma.fields import OWN_FIELDS
@@ -34,7 +35,7 @@ from recall_retrievers.store.doctor.index_files import (
     readable_vectors,
 )
 from recall_retrievers.store.embedding.embedder import Embedder
-from recall_retrievers.store.rows.closing import make_private, own_folder
+from recall_retrievers.store.rows.closing import own_folder
 from recall_retrievers.store.rows.row_index import open_table
 
 if TYPE_CHECKING:

@@ -1,12 +1,13 @@
 """The bytes of files when they are closed, noted, and compared when they are opened again."""
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
+
+from recall_retrievers.core.system import make_private, write_to_disk
 
 NOTE = "closed.json"
 """The file beside the files of a row index with what is noted of them."""
@@ -21,12 +22,6 @@ def own_folder(path: Path) -> Path:
     return path / ".recall"
 
 
-def make_private(folder: Path) -> None:
-    """Make a folder and the one above it for this user alone; one that exists keeps its mode."""
-    for each in (folder.parent, folder):
-        each.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
 def note_files(note: Path, folder: Path, names: Iterable[str]) -> None:
     """Note the size, the last change and the checksum of files, for `changed_files`.
 
@@ -38,15 +33,15 @@ def note_files(note: Path, folder: Path, names: Iterable[str]) -> None:
         stat = file.stat()
         there[file.name] = entry = noted.get(file.name, [])
         if entry[:2] != [stat.st_size, stat.st_mtime_ns]:
-            _sync(file)
+            write_to_disk(file)
             there[file.name] = [stat.st_size, stat.st_mtime_ns, _checksum(file)]
     if there != noted:
         make_private(note.parent)
         partial = note.with_suffix(".new")
         partial.write_text(json.dumps(there), encoding="utf-8")
-        _sync(partial)
+        write_to_disk(partial)
         partial.replace(note)
-        _sync(note.parent)
+        write_to_disk(note.parent)
 
 
 def changed_files(note: Path, folder: Path, *, large: bool | None = None) -> dict[str, bool] | None:
@@ -90,14 +85,3 @@ def _checksum(file: Path) -> int:
     for part in parts.view("<u8").reshape(-1, _PART // _ROW, _ROW // 8):
         value = crc32(part.sum(axis=0), value)
     return crc32(data[len(parts) :].tobytes(), value)
-
-
-def _sync(file: Path) -> None:
-    """See that a file or a folder is on the disk."""
-    if os.name == "nt" and file.is_dir():  # there a folder cannot be opened
-        return
-    opened = os.open(file, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

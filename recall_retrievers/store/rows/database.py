@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from recall_retrievers.core.errors import StoreClosedError
+from recall_retrievers.core.system import open_private
 from recall_retrievers.store.rows.closing import NOTE
 
 FORMAT = 3
@@ -82,7 +83,7 @@ class Database:
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
         if self._file is not None:
-            os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))
+            os.close(open_private(self._file))
         self.noted = self._file is not None and self._file.with_name(NOTE).exists()
         self._writer = self._opened()
         try:

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreClosedError
+from recall_retrievers.core.system import make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import Row
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
-from recall_retrievers.store.rows.closing import NOTE, changed_files, make_private, note_files
+from recall_retrievers.store.rows.closing import NOTE, changed_files, note_files
 from recall_retrievers.store.rows.columns import Places
 from recall_retrievers.store.rows.database import FILE, FORMAT
 from recall_retrievers.store.rows.follower import Change, Follower, Page

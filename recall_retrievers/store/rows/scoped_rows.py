@@ -14,18 +14,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreUnavailableError
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings
+from recall_retrievers.core.system import LOCKED, file_lock, make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.database import Tables, UnknownLayoutError
 from recall_retrievers.store.chroma.fields import Row
 from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.rows.closing import make_private, own_folder
+from recall_retrievers.store.rows.closing import own_folder
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.follower import Follower, PathFollower
 from recall_retrievers.store.rows.row_index import RowIndex
@@ -219,12 +220,12 @@ def _held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:
     """A folder that no other process uses from now on; None where that cannot be."""
     try:
         make_private(folder)
-        lock = FileLock(folder / _LOCK, timeout=0, thread_local=False)
-        lock.acquire()
-    except (Timeout, OSError, NotImplementedError) as error:
+        held = file_lock(folder / _LOCK)
+        held.acquire()
+    except (LOCKED, OSError, NotImplementedError) as error:
         _log.warning("the rows of %s are kept in memory: %r", folder, error)
         return None, None
-    return folder, lock
+    return folder, held
 
 
 def _name(index: Collection) -> str:

@@ -1,7 +1,5 @@
 """The searcher: answers searches by the routes of `planner`, and checks every row exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace

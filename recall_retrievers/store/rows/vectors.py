@@ -8,7 +8,6 @@ A vector lies at the place of its row in one file. It is written before its row 
 killed process has left there belongs to no row, and is written over.
 """
 
-import mmap
 import os
 import threading
 from collections import Counter
@@ -20,6 +19,8 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_retrievers.core.errors import StoreClosedError
+from recall_retrievers.core.system import mapped, open_private
 from recall_retrievers.store.embedding.token_vectors import TokenVectors, unit
 from recall_retrievers.store.rows.columns import Places
 
@@ -68,10 +69,10 @@ class Vectors:
         self.dimension = dimension
         self._rows = np.zeros((0, dimension), dtype=np.float32)
         self._places = 0
+        self._mapping = threading.Lock()  # for a moment: nothing is mapped once it is closed
         self._file: int | None = None
         if folder is not None:
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
-            self._file = os.open(folder / FILE, flags, 0o600)
+            self._file = open_private(folder / FILE)
             self._closed = finalize(self, os.close, self._file)
             if dimension and os.fstat(self._file).st_size < 4 * places * dimension:
                 self._closed()
@@ -126,16 +127,20 @@ class Vectors:
         return cosines
 
     def close(self) -> None:
-        """Let the file go; what is read of it stays valid."""
-        if self._file is not None:
-            self._closed()
+        """Let the file go, as soon as nobody compares vectors any more."""
+        with self._mapping:
+            if self._file is not None:
+                self._closed()
+                self._rows = self._rows[:0].copy()
 
     def _all(self) -> NDArray[np.float32]:
-        if self._file is not None and len(self._rows) < self._places:
-            size = 4 * self._places * self.dimension
-            mapped = mmap.mmap(self._file, size, access=mmap.ACCESS_READ)
-            self._rows = np.frombuffer(mapped, dtype=np.float32).reshape(-1, self.dimension)
-        return self._rows
+        with self._mapping:
+            if self._file is not None and len(self._rows) < self._places:
+                if not self._closed.alive:
+                    raise StoreClosedError("the store was closed while it was searched")
+                read = mapped(self._file, 4 * self._places * self.dimension)
+                self._rows = np.frombuffer(read, np.float32).reshape(-1, self.dimension)
+            return self._rows
 
 
 def _dot(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:

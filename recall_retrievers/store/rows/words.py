@@ -10,8 +10,6 @@ and Flood 1995). As soon as the words that are left cannot bring up a row that h
 they are counted only for the rows that have a chance.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,0 +1,69 @@
+"""Where operating systems differ: private files, locks, mapped files, what is on the disk, signals.
+
+Windows has three rules of its own. It neither deletes nor replaces a file that is mapped or locked,
+it has no bits for other users, and it ends a process without a signal.
+"""
+
+import asyncio
+import mmap
+import os
+import signal
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+LOCKED = Timeout
+"""What `file_lock(...).acquire()` raises while another process has the lock."""
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder and the one above it for this user alone; one that exists keeps its mode."""
+    for each in (folder.parent, folder):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def open_private(file: Path) -> int:
+    """Open a file to read and write its bytes. A new one is for this user alone."""
+    return os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+
+
+def others_can_read(file: Path) -> bool:
+    """Whether other users of this machine can read a file, where its mode says so."""
+    return os.name == "posix" and bool(file.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
+
+
+def write_to_disk(path: Path) -> None:
+    """See that the bytes of a file, or the names in a folder, are on the disk."""
+    if os.name == "nt" and path.is_dir():  # there a folder cannot be opened
+        return
+    opened = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def mapped(file: int, size: int) -> mmap.mmap:
+    """The first bytes of an open file, to read.
+
+    They stay mapped as long as anything refers to them. So drop them before the file is deleted.
+    """
+    return mmap.mmap(file, size, access=mmap.ACCESS_READ)
+
+
+def file_lock(file: Path) -> FileLock:
+    """A lock between processes, which ends with its process. It never waits.
+
+    Any thread may release it, and a process may take it several times.
+    """
+    return FileLock(file, timeout=0, thread_local=False)
+
+
+def on_signals(do: Callable[[], object], *signals: signal.Signals) -> None:
+    """Do something in the running event loop when one of these signals comes."""
+    with suppress(NotImplementedError):  # on Windows none comes
+        for each in signals:
+            asyncio.get_running_loop().add_signal_handler(each, do)
