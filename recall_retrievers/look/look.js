@@ -1,13 +1,12 @@
 // Memories on a timeline, and a question explained by its picture.
-//
-// One module for two places: `serve` is the page of `recall serve`, `render` the widget of a notebook. Both hand
-// `mount` a host that asks; nothing else here knows where it runs. A memory is data: elements are made one by one,
-// its text only ever becomes text, and no markup is read anywhere.
+// `serve` is the page of `recall serve`, `render` the widget of a notebook. Both hand `mount` a host that asks; nothing
+// else here knows where it runs. A memory is data: its text only ever becomes text, and no markup is read anywhere.
 
 const DAY = 86_400_000; // milliseconds
 const UNDO_MS = 10_000;
 const MOST_DRAWN = 10_000; // memories whose times are read for the picture
 const NOTHING = { memories: [], times: [], left_out: [], degraded: [] };
+const ITS_DAY = { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" };
 const CONTROLS = [
   ["k", "Memories (k)", { min: 1, max: 50, step: 1 }],
   ["semantic_weight", "Share of meaning", { min: 0, max: 1, step: 0.05, value: 0.5 }],
@@ -43,25 +42,21 @@ const shortened = (text, most) => (text.length > most ? `${text.slice(0, most).t
 const memories = (count) => `${count.toLocaleString("en")} ${count === 1 ? "memory" : "memories"}`;
 
 // ---- Times
-const recorded = (memory) => (memory.at ??= memory.created_at ? Date.parse(memory.created_at) : NaN);
-const spanOf = ({ start, end }) => ({
-  start: start ? Date.parse(start) : -Infinity,
-  end: end ? Date.parse(end) : Infinity,
-});
+const parsed = (time, open) => (time ? Date.parse(time) : open);
+const recorded = (memory) => (memory.at ??= parsed(memory.created_at, NaN)); // thousands are drawn again and again
+const spanOf = ({ start, end }) => ({ start: parsed(start, -Infinity), end: parsed(end, Infinity) });
 
 /** The days of a time zone: that of the moment of asking, or else the reader's. */
 class Calendar {
   constructor(moment) {
-    const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(moment ?? "") ?? [];
-    const here = moment ? 0 : -new Date().getTimezoneOffset();
-    this.offset = 60_000 * (sign ? Number(`${sign}1`) * (60 * hours + Number(minutes)) : here);
+    const wall = moment && Date.parse(`${moment.slice(0, 19)}Z`);
+    this.offset = 60_000 * (moment ? Math.round((wall - Date.parse(moment)) / 60_000) : -new Date().getTimezoneOffset());
   }
 
   /** A date whose UTC fields are what a clock on the wall shows. */
   wall = (time) => new Date(time + this.offset);
   date = (time) => (Number.isFinite(time) ? this.wall(time).toISOString().slice(0, 10) : "");
-  day = (time, more = { weekday: "short" }) =>
-    this.wall(time).toLocaleString("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric", ...more });
+  day = (time, more = { weekday: "short" }) => this.wall(time).toLocaleString("en-GB", { ...ITS_DAY, ...more });
   floor = (time) => Math.floor((time + this.offset) / DAY) * DAY - this.offset;
 
   /** The whole days from one moment to another, whichever comes first, as dates, too. */
@@ -69,18 +64,10 @@ class Calendar {
     const [start, last] = [Math.min(one, other), Math.max(one, other)].map(this.floor);
     return { start, end: last + DAY, since: this.date(start), until: this.date(last) };
   }
-
-  /** The beginnings of days between two times, at most so many. */
-  ticks([first, last], most) {
-    const step = Math.ceil((last - first) / DAY / most) * DAY;
-    const begin = this.floor(first) + DAY;
-    return Array.from({ length: Math.floor((last - begin) / step) + 1 }, (_, n) => begin + n * step);
-  }
 }
 
 // ---- The picture
-const DOT = 6; // pixels of a small dot, and of a bin
-const EDGE = 14;
+const [DOT, EDGE] = [6, 14]; // pixels: of a small dot, or a bin; and of the margin
 
 /** The times as a picture. The SVG element stays, as a finger may hold it; what is in it is drawn again. */
 class Timeline {
@@ -115,21 +102,26 @@ class Timeline {
     const bottom = top + (results.length ? 64 : 120);
     svg.setAttribute("viewBox", `0 0 ${width} ${bottom + 24}`);
     svg.setAttribute("height", bottom + 24);
-    const times = look.answer.times.map(({ words, means }) => ` ${words} is ${means}.`).join("");
-    svg.setAttribute("aria-label", `Timeline of ${memories(results.length || look.all.length)}.${times}`);
+    svg.setAttribute("aria-label", `Timeline of ${memories(results.length || look.all.length)}`);
     svg.replaceChildren(
       ...this.#bands(bottom),
-      ...look.calendar.ticks(this.view, width / 100).map((time) => this.#tick(this.x(time), time, bottom)),
+      ...this.#axis(bottom, width),
       ...this.#piles(bottom, bottom - top - 8, width),
-      h("line", { class: "axis", x2: width, y1: bottom, y2: bottom }),
       ...results.map((memory, n) => this.#result(memory, n + 1, 8 + lane * (n + 0.5), lane, width)),
     );
   }
 
-  #tick(x, time, bottom) {
-    return h("g", {},
-      h("line", { class: "grid", x1: x, x2: x, y2: bottom + 4 }),
-      h("text", { class: "tick", x: Math.max(x, 40), y: bottom + 18 }, this.look.calendar.day(time, {})));
+  #axis(bottom, width) {
+    const { calendar } = this.look;
+    const [first, last] = this.view;
+    const step = Math.ceil(((last - first) / DAY) * (100 / width)) * DAY; // a label has 100 pixels
+    const drawn = [h("line", { class: "axis", x2: width, y1: bottom, y2: bottom })];
+    for (let day = calendar.floor(first) + DAY; day <= last; day += step) {
+      const x = this.x(day);
+      drawn.push(h("line", { class: "grid", x1: x, x2: x, y2: bottom + 4 }));
+      drawn.push(h("text", { class: "tick", x: Math.max(x, 40), y: bottom + 18 }, calendar.day(day, {})));
+    }
+    return drawn;
   }
 
   /** The span of all that is to be seen, with a margin; at least two days. */
@@ -202,14 +194,15 @@ class Timeline {
       piles.get(x)[kind] += 1;
     }
     const sizes = [...piles.values()].map(({ found, dropped, known }) => found + dropped + known);
-    const each = Math.min(DOT, room / sizes.reduce((most, size) => Math.max(most, size), 0));
+    const each = Math.min(DOT, room / Math.max(...sizes));
     return [...piles].flatMap(([x, counts]) => {
       let y = bottom - 1 - each / 2;
       return Object.entries(counts).filter(([, count]) => count).map(([kind, count]) => {
-        // Dashes of no length with round ends are dots; the last one needs a little more than its place.
+        // Dashes of no length with round ends are dots, and close together a bar; the last one needs an end, too.
         const place = { x1: x, x2: x, y1: y, y2: y - (count - 1) * each - 0.01 };
         y -= count * each;
-        return h("line", { class: each < DOT ? `bar-of ${kind}` : kind, ...place }, h("title", {}, memories(count)));
+        const look = { class: kind, "stroke-dasharray": `0 ${Math.max(each, 2)}` };
+        return h("line", { ...look, ...place }, h("title", {}, memories(count)));
       });
     });
   }
@@ -229,28 +222,26 @@ class Timeline {
       if (!end && Math.abs(moved.clientX - pressed.clientX) < 4) return; // a click is no drag
       svg.setPointerCapture(pressed.pointerId);
       const by = timeAt(moved) - from;
-      look.choose(moves ? look.calendar.days(band.start + by, band.end - 1 + by) : look.calendar.days(held ?? from, from + by));
+      const [one, other] = moves ? [band.start + by, band.end - 1 + by] : [held ?? from, from + by];
+      look.choose(look.calendar.days(one, other));
     });
     for (const type of ["pointerup", "pointercancel"]) listen(type, () => dragging.abort());
   }
 }
 
 // ---- Cards
-/** The way to a score as one bar: what each step added. A step that takes shrinks those before it. */
+/** The way to a score as one bar: what each step added. A step that takes shrinks all before it. */
 function bar(steps, most) {
-  const parts = [];
-  for (const { label, before, after, colour_name } of steps) {
-    if (after >= before) parts.push({ label, kind: `c-${colour_name}`, from: before, to: after });
-    else parts.forEach((part) => Object.assign(part, { from: (part.from * after) / before, to: (part.to * after) / before }));
-  }
-  return h("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
-    parts.map(({ label, kind, from, to }) => {
-      const place = { x: (100 * from) / most, width: Math.max((100 * (to - from)) / most - 0.4, 0.2), height: 10 };
-      return h("rect", { class: kind, ...place }, h("title", {}, label));
-    }));
+  let scale = 100 / most;
+  const parts = [...steps].reverse().map(({ label, before, after, colour_name }) => {
+    if (after < before) scale *= after / before;
+    const width = Math.max((after - before) * scale - 0.4, 0);
+    return h("rect", { class: `c-${colour_name}`, x: before * scale, width, height: 10 }, h("title", {}, label));
+  });
+  return h("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, parts);
 }
 
-const THUMB = "M3 10h4v10H3zM7 19V10l5-8c2 0 3 1.5 2.3 4l-.8 3H19c1.5 0 2.3 1 2 2.5l-1.500 7c-.3 1.500-1.500 2.500-2.500 2.500h-7z";
+const THUMB = "M3 10h4v10H3zM7 19V10l5-8c2 0 3 1 2 4l-1 3h5c2 0 2 1 2 3l-2 6c0 1-1 2-2 2h-8z";
 
 function thumb(look, memory) {
   return h("button", {
@@ -264,7 +255,7 @@ function card(look, memory, rank) {
   const { calendar, host } = look;
   const waits = look.waiting.has(memory.id);
   const steps = rank && memory.steps.map(({ label, before, after, colour_name }) => h("li", {},
-    h("svg", { viewBox: "0 0 9 9", "aria-hidden": "true" }, h("rect", { width: 9, height: 9, class: `c-${colour_name}` })),
+    h("svg", { "aria-hidden": "true" }, h("rect", { width: 9, height: 9, class: `c-${colour_name}` })),
     h("span", {}, label), before ? ` = ${after.toFixed(3)}` : ""));
   const kind = `card${waits ? " waits" : ""}${rank ? "" : " listed"}${look.isInTime(memory) ? " in-time" : ""}`;
   return h("li", { class: kind, "data-id": memory.id, tabindex: -1 },
@@ -299,12 +290,12 @@ function changes(look, { id, content }, change) {
     control.focus();
   };
   const area = () => h("textarea", { rows: 4, "data-key": `text ${id}` }, content);
-  const day = () => h("input", { type: "date", value: look.calendar.date(Date.now()) });
+  const day = h("input", { type: "date", value: look.calendar.date(Date.now()) });
   return [
     button("Edit", () => open("The text", area(), "changed", (text) => change.update(id, { content: text }))),
     button("Supersede", () =>
       open("What is true now", area(), "superseded", (text) => change.supersede(id, { content: text }))),
-    button("Expire", () => open("Forget it on", day(), "set to expire", (when) => change.expire(id, when))),
+    button("Expire", () => open("Forget it on", day, "set to expire", (when) => change.expire(id, when))),
     button("Delete", () => look.later({ id, content }, "deleted", () => change.remove(id))),
   ];
 }
@@ -329,13 +320,9 @@ class Look {
     this.results = h("ol");
     this.rest = h("div");
     this.undo = h("ul", { class: "undo", "aria-live": "polite" });
-    const ask = () => {
-      this.chosen = null;
-      this.ask({ anew: true });
-    };
     root.classList.add("recall-look");
     root.replaceChildren(
-      form(ask, { class: "ask", role: "search" }, this.query, main("Ask")),
+      form(() => this.ask({ anew: true }), { class: "ask", role: "search" }, this.query, main("Ask")),
       this.understood,
       h("section", { class: "times", "aria-label": "Timeline" }, this.timeline.svg, this.#dates()),
       h("div", { class: "columns" },
@@ -350,8 +337,8 @@ class Look {
       const [start, end] = [this.since, this.until].map(({ value }) => Date.parse(value) - this.calendar.offset);
       if (start <= end) this.choose(this.calendar.days(start, end));
     };
-    this.since = h("input", { type: "date", "aria-label": "First day", onchange });
-    this.until = h("input", { type: "date", "aria-label": "Last day", onchange });
+    const day = (label) => h("input", { type: "date", "aria-label": label, onchange });
+    [this.since, this.until] = [day("First day"), day("Last day")];
     return h("div", { class: "when" }, this.since, "to", this.until, button("Clear", () => this.choose(null)),
       h("span", { class: "space" }),
       button("−", () => this.timeline.zoom(2), { "aria-label": "Zoom out" }),
@@ -360,14 +347,14 @@ class Look {
 
   #settings() {
     const controls = CONTROLS.map(([name, label, values]) => {
-      const options = Object.entries(values).map(([value, text]) => h("option", { value }, text));
-      const input = values.step ? h("input", { type: "range", ...values }) : h("select", {}, options);
-      const output = h("output");
-      this.controls.set(name, { input, output });
-      input.addEventListener("input", () => {
+      const oninput = () => {
         this.moved[name] = values.step ? Number(input.value) : input.value;
-        this.#askSoon();
-      });
+        this.choose();
+      };
+      const options = Object.entries(values).map(([value, text]) => h("option", { value }, text));
+      const input = values.step ? h("input", { type: "range", oninput, ...values }) : h("select", { oninput }, options);
+      const output = h("b"); // an <output> would take the label from the slider
+      this.controls.set(name, { input, output });
       return labelled(label, input, values.step && output);
     });
     const onchange = () => {
@@ -381,35 +368,31 @@ class Look {
       getSelection().selectAllChildren(this.code);
       navigator.clipboard?.writeText(this.code.textContent); // without TLS there is no clipboard
     };
-    return h("details", { open: this.root.clientWidth > 760 }, h("summary", {}, "Settings"), controls,
+    const reset = () => {
+      this.moved = {};
+      this.ask();
+    };
+    return h("details", { open: !matchMedia("(max-width: 760px)").matches }, h("summary", {}, "Settings"), controls,
       labelled("As if asked on", this.asked),
       this.host.browse && labelled("Memories of the user", this.user),
       this.code,
-      h("div", { class: "actions" }, button("Copy as Python", copy), button("Reset", () => this.#reset())));
-  }
-
-  #reset() {
-    this.moved = {};
-    this.ask();
+      h("div", { class: "actions" }, button("Copy as Python", copy), button("Reset", reset)));
   }
 
   #ownQuestions() {
-    this.lines = h("ul");
     const save = () => {
       const text = [...this.questions.values()].map((line) => `${JSON.stringify(line)}\n`).join("");
-      const url = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
-      h("a", { href: url, download: "questions.jsonl" }).click();
-      setTimeout(() => URL.revokeObjectURL(url), 1000);
+      h("a", { href: `data:,${encodeURIComponent(text)}`, download: "questions.jsonl" }).click();
     };
-    return (this.own = h("section", { hidden: true, "aria-label": "Questions of your own" },
-      h("h2", {}, "Questions of your own"), this.lines, button("Save questions.jsonl", save)));
+    this.lines = h("ul");
+    return h("section", { class: "own", "aria-label": "Questions of your own" },
+      h("h2", {}, "Questions of your own"), this.lines, button("Save questions.jsonl", save));
   }
 
   cardOf = (id) => this.results.querySelector(`[data-id="${CSS.escape(id)}"]`);
   isRight = (id) => this.questions.get(this.answer.query)?.relevant.includes(id) ?? false;
-
-  /** The results of a question; a list of memories has none. */
-  ranked = () => (this.answer.asked_at ? this.answer.memories : []);
+  #say = (textContent, className = "quiet") => Object.assign(this.status, { textContent, className });
+  ranked = () => (this.answer.asked_at ? this.answer.memories : []); // a list of memories has no results
 
   /** The time chosen by hand, or else the first one that the question names; null = none. */
   band() {
@@ -418,24 +401,22 @@ class Look {
   }
 
   isInTime(memory) {
-    const band = this.answer.asked_at && this.band();
-    return Boolean(band) && recorded(memory) >= band.start && recorded(memory) < band.end;
+    const { start, end } = (this.answer.asked_at && this.band()) || {};
+    return recorded(memory) >= start && recorded(memory) < end;
   }
 
-  choose(span) {
+  /** Choose a time by hand, null = none. It asks soon: a hand moves faster than answers come. */
+  choose(span = this.chosen) {
     this.chosen = span;
     this.timeline.draw();
-    this.#askSoon();
-  }
-
-  #askSoon() {
     clearTimeout(this.soon);
     this.soon = setTimeout(() => this.ask(), 80);
   }
 
-  /** Ask, or list the memories where there is no question. `anew`: the picture shows other times; `after`: a page. */
+  /** Ask, or list the memories where there is no question. `anew`: it has other times; `after`: the page before. */
   async ask({ anew = false, after } = {}) {
     const number = ++this.number;
+    if (anew) this.chosen = null;
     try {
       const answer = { ...NOTHING, ...(await this.#answer(after)) };
       if (number !== this.number) return;
@@ -444,30 +425,32 @@ class Look {
       if (anew) this.timeline.view = null;
       this.show();
     } catch (error) {
-      if (number === this.number) this.#say(error.message, true);
+      if (number === this.number) this.#say(error.message, "error");
     }
   }
 
   #answer(after) {
     const { chosen, host, user, asked } = this;
     const query = this.query.value.trim();
-    const time = { since: chosen?.since ?? undefined, until: chosen?.until ?? undefined };
-    const request = { ...time, user_id: user.value || undefined };
+    const sent = (value) => value || undefined; // what is undefined is not sent
+    const request = { since: sent(chosen?.since), until: sent(chosen?.until), user_id: sent(user.value) };
     if (host.browse && !query) return host.browse({ ...request, after, limit: 20 });
-    const timestamp = asked.value || undefined; // what is undefined is not sent
-    return query || chosen ? host.ask({ query, ...this.moved, timestamp, ...request }) : NOTHING;
+    // A time that is chosen does what a time in the question would do.
+    const own = { timestamp: sent(asked.value), time_mode: sent(chosen && "prefer"), ...this.moved };
+    return query || chosen ? host.ask({ query, ...own, ...request }) : NOTHING;
   }
 
   /** Read the times of all memories, page by page, and draw them as they come. */
   async overview() {
     const all = (this.all = []);
     for (let after; this.host.browse && after !== null && all.length < MOST_DRAWN; ) {
-      const page = await this.host.browse({ limit: 100, after, user_id: this.user.value });
+      const request = { limit: 100, after, user_id: this.user.value };
+      const page = await this.host.browse(request).catch(() => NOTHING); // `ask` says what is wrong
       if (all !== this.all) return; // another user was named
       all.push(...page.memories);
       if (!this.ranked().length) this.timeline.view = null;
       if (!after || !page.next || all.length % 2000 === 0) this.timeline.draw();
-      after = page.next;
+      after = page.next ?? null;
     }
   }
 
@@ -482,16 +465,13 @@ class Look {
     const key = this.root.getRootNode().activeElement?.dataset?.key;
     results.replaceChildren(
       ...answer.memories.map((memory, n) => open.get(memory.id) ?? card(this, memory, answer.asked_at && n + 1)));
-    this.rest.replaceChildren(answer.next ? button("Show more", () => this.ask({ after: answer.next })) : this.#leftOut());
+    const more = () => button("Show more", () => this.ask({ after: answer.next }), { "data-key": "more" });
+    this.rest.replaceChildren(answer.next ? more() : this.#leftOut());
     if (key) this.root.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
     const sign = answer.evidence && `evidence: ${answer.evidence}`;
-    if (answer.asked_at) this.#say(joined(memories(results.childElementCount), sign, answer.evidence_about, ...answer.degraded));
-    else this.#say(results.childElementCount ? "All memories, the newest first" : "Ask a question, or choose a time.");
-  }
-
-  #say(text, isError = false) {
-    this.status.textContent = text;
-    this.status.classList.toggle("error", isError);
+    const { length } = answer.memories;
+    if (answer.asked_at) this.#say(joined(memories(length), sign, answer.evidence_about, ...answer.degraded));
+    else this.#say(length ? "All memories, the newest first" : "Ask a question, or choose a time.");
   }
 
   #showUnderstood() {
@@ -500,9 +480,12 @@ class Look {
     const focused = this.root.getRootNode().activeElement; // nothing is written over while it is typed
     if (focused !== this.since) this.since.value = calendar.date(band?.start);
     if (focused !== this.until) this.until.value = calendar.date(band?.end - 1);
-    const times = answer.times.map(({ words, means, other }) => h("p", {},
-      chosen ? "The time you chose" : h("q", {}, words), ` is ${means}`,
-      other.map((each) => ["; or ", button(each.means, () => this.choose({ ...spanOf(each), since: each.start, until: each.end }), { class: "link" })])));
+    const reading = (each) => {
+      const choose = () => this.choose({ ...spanOf(each), since: each.start, until: each.end });
+      return ["; or ", button(each.means, choose, { class: "link" })];
+    };
+    const times = answer.times.map(({ words, means, other }) =>
+      h("p", {}, chosen ? "The time you chose" : h("q", {}, words), ` is ${means}`, other.map(reading)));
     this.understood.replaceChildren(...times, answer.searched ? quiet(`searched for: ${answer.searched}`) : "");
   }
 
@@ -513,19 +496,18 @@ class Look {
       answer.query && thumb(this, memory),
       quiet(memory.created_at && calendar.day(recorded(memory)), memory.score?.toFixed(3), memory.reason),
       written(memory.content)));
-    const ontoggle = ({ target }) => (this.unfolded = target.open);
-    return h("details", { class: "left-out", open: this.unfolded, ontoggle },
+    return h("details", { class: "left-out", open: Boolean(this.rest.querySelector("[open]")) },
       h("summary", {}, `Left out: ${answer.left_out_counts}`), h("ul", {}, rows));
   }
 
   #showSettings() {
-    const { defaults, python } = this.host;
-    const now = { ...defaults, ...this.answer.settings, ...this.moved };
+    const { defaults, python, own } = this.host;
+    const now = { ...defaults, ...own, ...this.answer.settings, ...this.moved };
     for (const [name, { input, output }] of this.controls) {
-      if ((now[name] ?? null) !== null) input.value = now[name];
-      output.textContent = (now[name] ?? null) === null ? "auto" : String(Number(input.value));
+      input.value = now[name] ?? input.value;
+      output.textContent = now[name] ?? "auto";
     }
-    const moved = Object.entries(this.moved).filter(([name, value]) => value !== defaults[name]);
+    const moved = Object.entries({ ...own, ...this.moved }).filter(([name, value]) => value !== defaults[name]);
     const inPython = ([name, value]) =>
       name === "time_ratio" ? `replace=[FuseRerank(fuse_time_ratio=${value})]` : `${name}=${JSON.stringify(value)}`;
     this.code.textContent = `${[python, ...moved.map(inPython)].join(", ")})`;
@@ -536,14 +518,12 @@ class Look {
     const { query: question, asked_at: timestamp } = this.answer;
     const owner = this.user.value && { user_id: this.user.value };
     const line = this.questions.get(question) ?? { question, relevant: [], timestamp, ...owner };
-    const others = line.relevant.filter((each) => each !== id);
-    const relevant = this.isRight(id) ? others : [...others, id];
+    const relevant = this.isRight(id) ? line.relevant.filter((each) => each !== id) : [...line.relevant, id];
     if (relevant.length) this.questions.set(question, { ...line, relevant });
     else this.questions.delete(question);
     const lines = [...this.questions.values()];
-    this.lines.replaceChildren(
-      ...lines.map((each) => h("li", {}, each.question, quiet(memories(each.relevant.length)))));
-    this.own.hidden = !lines.length;
+    const shown = (each) => h("li", {}, each.question, quiet(memories(each.relevant.length)));
+    this.lines.replaceChildren(...lines.map(shown));
     this.host.thumbs?.(lines);
     this.show();
   }
@@ -556,7 +536,7 @@ class Look {
       this.waiting.delete(id);
       row.remove();
       await this.ask();
-      if (failed) this.#say(failed, true);
+      if (failed) this.#say(failed, "error");
       else if (act) this.overview();
       else this.cardOf(id)?.focus();
     };
@@ -570,12 +550,12 @@ class Look {
   }
 }
 
-/** Draw into an element, for a host: `ask`, `defaults` and `python`; and `browse`, `change`, `thumbs`. */
+/** Draw into an element, for a host: `ask`, `defaults`, `python`; and `own`, `browse`, `change`, `thumbs`. */
 export const mount = (root, host) => new Look(root, host);
 
 // ---- Two hosts
 /** The page of a server, over its HTTP API. The token is in a variable of this tab, and nowhere else. */
-export async function serve(root, token = decodeURIComponent(location.hash.slice(1))) {
+export async function serve(root, token = location.hash.slice(1)) {
   history.replaceState(null, "", location.pathname); // `recall look` puts a token there
   const headers = { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) };
   if ((await fetch("count", { headers })).status === 401) {
@@ -584,8 +564,7 @@ export async function serve(root, token = decodeURIComponent(location.hash.slice
     const enter = () => serve(root, input.value.trim());
     root.classList.add("recall-look");
     root.replaceChildren(form(enter, { class: "token" }, labelled(label, input), main("Open")));
-    input.focus();
-    return;
+    return input.focus();
   }
   const send = async (method, path, sent) => {
     const response = await fetch(path, { method, headers, body: JSON.stringify(sent), cache: "no-store" });
@@ -613,27 +592,20 @@ export async function serve(root, token = decodeURIComponent(location.hash.slice
 
 /** The widget of a notebook, over messages to the kernel. */
 function render({ model, el }) {
-  const waiting = new Map();
-  let number = 0;
+  const waiting = new Map(); // by a number of its own, as a widget may be shown twice
   const ask = (request) => new Promise((resolve, reject) => {
-    waiting.set(++number, [resolve, reject]);
-    model.send({ id: number, ask: request });
+    const id = Math.random();
+    waiting.set(id, ({ answer, error }) => (error ? reject(new Error(error)) : resolve(answer)));
+    model.send({ id, ask: request });
   });
-  const receive = ({ id, answer, error }) => {
-    const [resolve, reject] = waiting.get(id);
-    waiting.delete(id);
-    return error ? reject(new Error(error)) : resolve(answer);
-  };
-  const thumbs = (lines) => {
-    model.set("questions", lines);
-    model.save_changes();
-  };
+  const receive = (reply) => waiting.get(reply.id)?.(reply);
+  const thumbs = (lines) => (model.set("questions", lines), model.save_changes());
   model.on("msg:custom", receive);
-  mount(el, { ask, thumbs, defaults: model.get("defaults"), python: model.get("python") });
+  const [defaults, own, python] = ["defaults", "own", "python"].map((name) => model.get(name));
+  const look = mount(el, { ask, thumbs, defaults, own, python });
+  look.query.value = model.get("question");
+  look.ask({ anew: true });
   return () => model.off("msg:custom", receive);
 }
-
 export default { render };
-
-const page = document.querySelector("#recall-page");
-if (page) serve(page);
+document.querySelectorAll("#recall-page").forEach((root) => serve(root));

@@ -306,13 +306,10 @@ _FILTER: dict[str, Any] = {
 }
 
 
-class RetrievePersonalMemory(ReadingOperation):
-    """Find the memories that answer a question, best first."""
+class AskingOperation(ReadingOperation):
+    """An operation that asks a question."""
 
     model_config = ConfigDict(json_schema_extra=with_one_of("query", "when", "since", "until"))
-
-    result = Retrieved
-    of_tasks: ClassVar[bool] = False
 
     query: Annotated[str, WithJsonSchema({**_TEXT, "pattern": r"\S"})] = Field(
         default="", description="The question, in plain words."
@@ -343,6 +340,13 @@ class RetrievePersonalMemory(ReadingOperation):
             named = {"workspace": sent["workspace_id"], **sent}
             return {name: each for name, each in named.items() if name != "workspace_id"}
         return sent
+
+
+class RetrievePersonalMemory(AskingOperation):
+    """Find the memories that answer a question, best first."""
+
+    result = Retrieved
+    of_tasks: ClassVar[bool] = False
 
     async def done_by(self, service: ScopedService) -> Retrieved:
         """Ask, with the settings of the call over those of the server."""

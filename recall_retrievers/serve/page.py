@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from importlib.resources import files
-from typing import ClassVar
 
 from pydantic import Field
 from starlette.requests import Request
@@ -14,7 +13,7 @@ from starlette.routing import Route
 from recall_retrievers.core.world import World
 from recall_retrievers.look.answer import Explained, Sliders, explained
 from recall_retrievers.retriever.call_options import CallOptions, TimeMode, combine_options
-from recall_retrievers.serve.operation import RetrievePersonalMemory, ScopedService
+from recall_retrievers.serve.operation import AskingOperation, ScopedService
 
 _HTML = """\
 <!doctype html>
@@ -25,7 +24,7 @@ _HTML = """\
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="look/look.css">
 <script type="module" src="look/look.js"></script>
-<body><main id="recall-page"></main></body>
+<body><main><h1>Memories</h1><div id="recall-page"></div></main></body>
 </html>
 """
 # Nothing runs or is loaded but the two files of the page; no other site may show it in a frame.
@@ -58,16 +57,19 @@ def page_routes() -> list[Route]:
     return [Route(path, show, methods=["GET"]) for path in shown]
 
 
-class ExplainAnswer(Sliders, RetrievePersonalMemory):
+class ExplainAnswer(Sliders, AskingOperation):
     """Find memories, with the way to every score, and what was left out."""
 
-    result: ClassVar[type[Explained]] = Explained
+    result = Explained
 
-    time_mode: TimeMode = Field(default="prefer", description="What a named time does.")
+    time_mode: TimeMode | None = Field(
+        default=None, description="What a named time does; with `when`, `since` and `until`, too."
+    )
 
     def options(self) -> CallOptions:
-        """The same; a time that is named beside the question does what a time in it would do."""
-        return {**super().options(), "time_mode": self.time_mode}
+        """The same; a time beside the question may do what a time in it would do."""
+        named: CallOptions = {} if self.time_mode is None else {"time_mode": self.time_mode}
+        return {**super().options(), **named}
 
     async def done_by(self, service: ScopedService) -> Explained:
         """Ask, with the settings of the call over those of the server."""
