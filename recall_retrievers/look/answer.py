@@ -251,7 +251,8 @@ def _left_out(recall: Recall) -> dict[str, float | None]:
     for dropped in reversed(recall.dropped):
         scored = [*zip(dropped.ids, dropped.scores, strict=True)]
         scored.sort(key=lambda pair: -(pair[1] or 0.0))
-        listed = {**listed, **dict(scored), **listed}
+        for memory_id, score in scored:
+            listed.setdefault(memory_id, score)
     return dict([x for x in listed.items() if x[0] not in returned][:_MOST_LEFT_OUT])
 
 
