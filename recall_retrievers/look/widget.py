@@ -116,9 +116,8 @@ class Explorer(anywidget.AnyWidget):
 def explore(retriever: MemoryRetriever, question: str = "", *, models: bool = False) -> Explorer:
     """Look at a retriever in a notebook: ask it, move its settings, mark what is right.
 
-    The widget runs in JupyterLab, VS Code, Colab and marimo. Every question has the retriever's own
-    scope and settings. Where no widget runs, the answer to the first question is shown as `explain`
-    shows it.
+    Every question has the retriever's own scope and settings. Where no widget runs, the answer to
+    the first question is shown as `explain` shows it.
 
     Args:
         retriever: A `RecallRetriever`. It is not changed.
