@@ -57,7 +57,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     own = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("CONFIG", "DATA", "RUNTIME")}
     options = [f"--ServerApp.port={port}", "--IdentityProvider.token=t", "--no-browser"]
-    with (folder / "log").open("w") as log:
+    with (folder / "log").open("w", encoding="utf-8") as log:
         server = subprocess.Popen(
             [python, "-m", "jupyterlab", *options, "--allow-root"],
             cwd=folder / "work",
