@@ -49,7 +49,9 @@ def opened(
     origin = url.partition("/#")[0]
     page.on(
         "request",
-        lambda sent: None if sent.url.startswith((origin, "data:", "blob:")) else wrong.append(sent.url),
+        lambda sent: (
+            None if sent.url.startswith((origin, "data:", "blob:")) else wrong.append(sent.url)
+        ),
     )
     page.goto(url)
     try:
@@ -74,7 +76,9 @@ def shown(browser: Any, store: RecallStore, token: str = "", **how: Any) -> Iter
 def ask(page: Any, question: str, asked_on: str = "2024-03-08T12:00") -> None:
     """Type a question, and wait for its answer."""
     if asked_on:
-        page.get_by_label("As if asked on").evaluate("(input, day) => { input.value = day }", asked_on)
+        page.get_by_label("As if asked on").evaluate(
+            "(input, day) => { input.value = day }", asked_on
+        )
     page.get_by_label("Question", exact=True).fill(question)
     with page.expect_response("**/explain"):
         page.keyboard.press("Enter")

@@ -1,7 +1,8 @@
-"""The page of `recall serve` in a real browser: what a reader sees, moves, changes and cannot break."""
+"""The page of `recall serve` in a real browser: what a reader sees, moves and changes."""
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import WordsEmbedding
-from look.browsing import ask, launched, opened, shown
+from look.browsing import ask, launched, shown
 from serve.kit import ALL, ANN, TOKENS
 from stages.hostile import HOSTILE
 
@@ -19,11 +20,16 @@ from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.store import RecallStore
 
+FOCUSED = "document.activeElement"
 QUESTION = "What did the dentist say last Tuesday?"
 MEMORIES: list[dict[str, Any]] = [
     {"id": "tooth", "content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00Z"},
     {"id": "moved", "content": "The dentist moved to Elm St.", "created_at": "2024-02-27T10:00Z"},
-    {"id": "plan", "content": "On 20 March the dentist is away.", "created_at": "2024-03-01T10:00Z"},
+    {
+        "id": "plan",
+        "content": "On 20 March the dentist is away.",
+        "created_at": "2024-03-01T10:00Z",
+    },
     {"id": "tea", "content": "Tea at four.", "created_at": "2024-03-02T16:00Z"},
     {"id": "cake", "content": "The baker said there is cake.", "created_at": "2024-03-03T16:00Z"},
     {"id": "bus", "content": "The bus did not come.", "created_at": "2024-03-04T08:00Z"},
@@ -120,7 +126,9 @@ def test_every_setting_moves_the_results_and_is_copied_as_python(
             sent(page, lambda: page.get_by_label(label, exact=False).fill(value))  # noqa: B023 - called at once
         assert page.locator(".card").count() == 2
         sent(page, lambda: page.get_by_label("Search by").select_option("words"))
-        asked = sent(page, lambda: page.get_by_label("The time asked for").select_option("is required"))
+        asked = sent(
+            page, lambda: page.get_by_label("The time asked for").select_option("is required")
+        )
         assert asked["method"] == "keyword"
         page.get_by_role("status").filter(has_text="1 memory").wait_for()
         assert cards(page) == ["The dentist filled a tooth."]
@@ -220,7 +228,7 @@ def test_a_token_shows_its_own_memories_and_is_kept_nowhere(
 
 
 def test_hostile_memories_are_text(browser: Any) -> None:
-    sly = [{**{"content": each.content.replace("\ud800", "?")}} for each in HOSTILE.values()]
+    sly = [{"content": each.content.replace("\ud800", "?")} for each in HOSTILE.values()]
     marked = [
         "<img src=x onerror=alert(1)>", "<script>alert(1)</script>", "javascript:alert(1)",
         "</textarea><script>alert(1)</script>", "<svg/onload=alert(1)>", "{{7*7}} ${7*7}", "&lt;b&gt;",
@@ -238,20 +246,19 @@ def test_hostile_memories_are_text(browser: Any) -> None:
             page.get_by_role("button", name="Edit").first.click()
             page.get_by_text("Left out").click()
             shown_texts = page.locator(".text").all_text_contents()
-            tags = page.evaluate("[...new Set([...document.querySelectorAll('main *')].map(e => e.localName))]")
-            attributes = page.evaluate(
-                "[...new Set([...document.querySelectorAll('main *')].flatMap(e => e.getAttributeNames()))]"
-            )
+            inside = "[...document.querySelectorAll('main *')]"
+            tags = page.evaluate(f"{inside}.map(e => e.localName)")
+            attributes = page.evaluate(f"{inside}.flatMap(e => e.getAttributeNames())")
 
     assert len(sly) + len(more) >= 40
     assert f"{marked[1]} dentist" in shown_texts
-    assert not {*tags} & {"script", "img", "iframe", "style", "b2", "object", "embed"}
+    assert not {*tags} & {"script", "img", "iframe", "style", "a", "object", "embed"}
     assert not {*attributes} & {"href", "src", "style"}
     assert not [name for name in attributes if name.startswith("on")]
 
 
 def test_ten_thousand_memories_are_drawn_and_asked(
-    browser: Any, record_property: Any, capsys: pytest.CaptureFixture[str]
+    browser: Any,
 ) -> None:
     many = [
         {"content": f"Note {n} of the dentist.", "created_at": 1_600_000_000 + 9_000 * n}
@@ -275,8 +282,8 @@ def test_ten_thousand_memories_are_drawn_and_asked(
             )
             assert drawn < 3_000  # piles, not a shape for each
             assert page.locator(".timeline .result").count() == 5
-    with capsys.disabled():
-        print(f"\n10,000 memories: first picture after {first:.0f} ms, a question {took:.0f} ms")
+    # Shown by -rP. No limit: what else runs on the machine would decide about it.
+    sys.stdout.write(f"first picture after {first:.0f} ms, a question {took:.0f} ms\n")
 
 
 def test_the_keyboard_alone_is_enough(browser: Any, store: RecallStore) -> None:
@@ -290,23 +297,23 @@ def test_the_keyboard_alone_is_enough(browser: Any, store: RecallStore) -> None:
         page.locator(".why").first.wait_for()
         for _ in range(60):
             page.keyboard.press("Tab")
-            name = page.evaluate(
-                "(e => e.ariaLabel || e.title || e.labels?.[0]?.innerText || e.innerText)(document.activeElement)"
-            )
-            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-            assert outline != "none" or page.evaluate("document.activeElement === document.body")
+            name = page.evaluate(f"(e => e.ariaLabel || e.title || e.innerText)({FOCUSED})")
+            outline = page.evaluate(f"getComputedStyle({FOCUSED}).outlineStyle")
+            assert outline != "none" or page.evaluate(f"{FOCUSED} === document.body")
             seen.append(re.sub(r"\s+", " ", name or "").strip())
             if name == "Delete":
                 page.keyboard.press("Enter")
                 break
-        assert page.evaluate("document.activeElement.innerText") == "Undo"
+        assert page.evaluate(f"{FOCUSED}.innerText") == "Undo"
         page.keyboard.press("Enter")
         page.locator(".undo li").wait_for(state="detached")
     wanted = ["Ask", "First day", "Last day", "Zoom in", "This answers the question", "Edit"]
     assert [each for each in dict.fromkeys(seen) if each in wanted] == wanted
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1200, False), (1200, True), (390, False), (390, True)])
+@pytest.mark.parametrize(
+    ("width", "dark"), [(1200, False), (1200, True), (390, False), (390, True)]
+)
 def test_axe_finds_nothing_and_nothing_is_cut_off(
     browser: Any, store: RecallStore, width: int, dark: bool
 ) -> None:

@@ -1,0 +1,77 @@
+"""The page of a server, without a browser: what is sent to whom, and how `recall look` opens it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from cli.kit import LINES, written
+from serve.kit import ANN, ROOT, TOKENS, bearer, filled_store, running
+
+QUESTION = {"query": "What did the dentist do last Tuesday?", "timestamp": "2024-03-08T12:00:00Z"}
+
+
+def test_the_page_is_for_everybody_and_what_it_shows_is_not() -> None:
+    with filled_store() as store, running(store, tokens=TOKENS) as server:
+        for path in ("/", "/look/look.js", "/look/look.css"):
+            answer = server.get(path)
+            policy = answer.headers["content-security-policy"]
+
+            assert answer.status_code == 200
+            assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
+            assert "unsafe" not in policy
+            assert "set-cookie" not in answer.headers
+        assert not re.search(r"<script>|<style|style=|\son\w+=", server.get("/").text)
+        assert server.post("/explain", json=QUESTION).status_code == 401
+        answer = server.post("/explain", json=QUESTION, headers=bearer(ANN)).json()
+        seen = [*answer["memories"], *answer["left_out"]]
+        assert {memory["id"] for memory in seen} == {"filled", "moved"}
+        foreign = server.post("/explain", json={**QUESTION, "user_id": "bob"}, headers=bearer(ANN))
+        assert foreign.status_code == 403
+
+
+def test_a_question_has_the_settings_of_the_page(open_server: httpx.Client) -> None:
+    moved = {"k": 2, "method": "keyword", "time_ratio": 3}
+    asked = {**QUESTION, **moved, "since": "2024-02-01", "until": "2024-02-02"}
+
+    for time_mode, count in ((None, 1), ("require", 1), ("prefer", 2)):
+        named = {} if time_mode is None else {"time_mode": time_mode}
+        answer = open_server.post("/explain", json={**asked, **named}).json()
+        assert len(answer["memories"]) == count
+        assert answer["settings"].items() >= moved.items()
+    wrong = open_server.post("/explain", json={**asked, "semantic_weight": 2})
+    assert (wrong.status_code, "semantic_weight" in wrong.json()["error"]) == (400, True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the browser of this test is a shell script")
+def test_recall_look_opens_a_file_with_a_token_that_no_command_line_shows(tmp_path: Path) -> None:
+    notes, opened = written(tmp_path / "notes.jsonl", LINES), tmp_path / "opened"
+    browser = tmp_path / "browser"
+    script = '#!/bin/sh\n(echo "$@"; cat "${1#file://}") > OPENED.part\nmv OPENED.part OPENED\n'
+    browser.write_text(script.replace("OPENED", str(opened)))
+    browser.chmod(0o700)
+    words = [sys.executable, "-m", "langchain_recall", "look", notes, "--timezone", "UTC", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "BROWSER": f"{browser} %s"}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            lines = [process.stdout.readline() for _ in range(3)]
+            address, token = json.loads("".join(lines))["address"].split("/#")
+            with httpx.Client(base_url=address) as client:
+                assert client.get("/count").status_code == 401
+                assert client.get("/count", headers=bearer(token)).json() == {"count": len(LINES)}
+                for _ in range(100):
+                    if opened.exists():
+                        break
+                    process.poll()
+                    client.get("/health")
+            shown, page = opened.read_text().split("\n", 1)
+            assert token not in shown
+            assert f"{address}/#{token}" in page
+        finally:
+            process.terminate()
+    assert (tmp_path / "notes.jsonl.recall").is_dir()
