@@ -22,9 +22,9 @@ from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.usage import Meter
 from recall_retrievers.core.world import World
 from recall_retrievers.explain.rows import remarks, rows
-from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
+from recall_retrievers.retriever.stage_list import StageList
 from recall_retrievers.stages.foreign_stages import StockStage
 from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.stages.retrieve import Method, SearchSettings
@@ -176,19 +176,29 @@ async def explained(
     )
 
 
-def without_models(retriever: MemoryRetriever) -> MemoryRetriever:
-    """The retriever without models, and without pieces of a framework, which may be models."""
-    stages = [bare for stage in retriever.stages if (bare := _bare(stage)) is not None]
-    gate = None if retriever.gate is None else retriever.gate.model_copy(update={"llm": None})
-    return retriever.model_copy(update={"stages": stages, "gate": gate})
+def to_look_at(retriever: MemoryRetriever, *, models: bool = False) -> MemoryRetriever:
+    """The retriever without what a look has no use for: stages that write a text of the memories.
+
+    Without ``models`` it asks none, and no piece of a framework, which may be one.
+    """
+    gate = retriever.gate
+    if gate is not None and not models:
+        gate = gate.model_copy(update={"llm": None})
+    return retriever.model_copy(update={"stages": _kept(retriever.stages, models), "gate": gate})
 
 
-def _bare(stage: Stage) -> Stage | None:
-    if isinstance(stage, StockStage):
-        return None
-    if not isinstance(stage, ModelStage) or stage.llm is None:
-        return stage
-    return stage.model_copy(update={"llm": None}) if stage.before_search else None
+def _kept(stages: Sequence[Stage], models: bool) -> list[Stage]:
+    kept: list[Stage] = []
+    for stage in stages:
+        if isinstance(stage, StageList):
+            kept.append(stage.model_copy(update={"stages": _kept(stage.stages, models)}))
+        elif stage.writes_text or (isinstance(stage, StockStage) and not models):
+            continue
+        elif models or getattr(stage, "llm", None) is None:
+            kept.append(stage)
+        elif stage.before_search:  # it reads the question without a model, too
+            kept.append(stage.model_copy(update={"llm": None}))
+    return kept
 
 
 def _moved(retriever: MemoryRetriever, moved: dict[str, object]) -> MemoryRetriever:
@@ -251,7 +261,8 @@ def _left_out(recall: Recall) -> dict[str, float | None]:
     for dropped in reversed(recall.dropped):
         scored = [*zip(dropped.ids, dropped.scores, strict=True)]
         scored.sort(key=lambda pair: -(pair[1] or 0.0))
-        listed = {**listed, **dict(scored), **listed}
+        for memory_id, score in scored:
+            listed.setdefault(memory_id, score)
     return dict([x for x in listed.items() if x[0] not in returned][:_MOST_LEFT_OUT])
 
 

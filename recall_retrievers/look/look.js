@@ -29,9 +29,11 @@ function h(tag, attributes = {}, ...children) {
   return node;
 }
 
-/** A form that does something itself, and sends nothing. */
+/** A form that does something itself, and sends nothing. In JupyterLab, Enter alone does not submit it. */
 const form = (act, attributes, ...children) =>
-  h("form", { ...attributes, onsubmit: (event) => (event.preventDefault(), act()) }, ...children);
+  h("form", { ...attributes, onsubmit: (event) => (event.preventDefault(), act()), onkeydown: entered }, ...children);
+const entered = (event) => event.key === "Enter" && event.target.tagName === "INPUT" && !event.isComposing
+  && (event.preventDefault(), event.currentTarget.requestSubmit());
 const button = (text, onclick, more = {}) => h("button", { type: "button", onclick, ...more }, text);
 const main = (text) => h("button", { class: "main" }, text);
 const labelled = (label, control, output) => h("label", {}, h("span", {}, label), output, control);

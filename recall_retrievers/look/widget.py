@@ -22,7 +22,7 @@ from recall_retrievers.look.answer import (
     Sliders,
     explained,
     sliders_of,
-    without_models,
+    to_look_at,
 )
 from recall_retrievers.retriever.call_options import CallOptions, TimeMode
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever, RetrieverOptions
@@ -116,15 +116,14 @@ class Explorer(anywidget.AnyWidget):
 def explore(retriever: MemoryRetriever, question: str = "", *, models: bool = False) -> Explorer:
     """Look at a retriever in a notebook: ask it, move its settings, mark what is right.
 
-    The widget runs in JupyterLab, VS Code, Colab and marimo. Every question has the retriever's own
-    scope and settings. Where no widget runs, the answer to the first question is shown as `explain`
-    shows it.
+    Every question has the retriever's own scope and settings. Where no widget runs, the answer to
+    the first question is shown as `explain` shows it.
 
     Args:
         retriever: A `RecallRetriever`. It is not changed.
         question: The first question. Empty = you write it.
         models: Whether stages with a language model, and rerankers of the framework, are asked.
-            Every move of a slider asks them anew.
+            Every move of a slider asks them anew. Stages that write a text are left out anyway.
 
     Returns:
         The widget. Its ``questions`` are your judgements, as `evaluate` takes them: each has a
@@ -148,7 +147,7 @@ def explore(retriever: MemoryRetriever, question: str = "", *, models: bool = Fa
     """
     if not isinstance(retriever, MemoryRetriever):
         raise TypeError(f"explore takes a RecallRetriever; got {got(retriever)}")
-    return Explorer(retriever if models else without_models(retriever), question)
+    return Explorer(to_look_at(retriever, models=models), question)
 
 
 def _as_python(retriever: MemoryRetriever) -> str:

@@ -47,6 +47,11 @@ found = retriever.retrieve(asked, timestamp="2024-03-08")
 assert found[0].text == "The dentist filled a tooth.", found
 assert create_recall_tool(retriever) and RecallMemoryBlock(retriever=retriever)
 """
+LOOK = """
+from langchain_recall import explore
+look = explore(retriever, asked)
+assert look.ask(query=asked).memories and "text/html" in look._repr_mimebundle_()[0]
+"""
 AGENTS = "from langchain_recall import RecallMiddleware\n"
 SERVE = f"""{STORE}
 from recall_retrievers.serve.app import create_memory_app
@@ -74,11 +79,12 @@ USE = {
     "chroma,embedding": STORE,
     "langchain": LANGCHAIN,
     "llamaindex": LLAMAINDEX,
+    "langchain,look": LANGCHAIN + LOOK,
     "agents": LANGCHAIN + AGENTS,
     "serve": SERVE,
     "chroma,embedding,otel": OTEL,
     "chroma,embedding,multilingual": MULTILINGUAL,
-    "all": LLAMAINDEX + LANGCHAIN + AGENTS + SERVE,
+    "all": LLAMAINDEX + LANGCHAIN + LOOK + AGENTS + SERVE,
 }
 NOTHING = """
 from recall_retrievers.store import RecallStore

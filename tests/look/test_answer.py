@@ -9,12 +9,15 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.world import World, completed
 from recall_retrievers.explain.explanation import explain
-from recall_retrievers.look.answer import Explained, Sliders, explained, without_models
+from recall_retrievers.look.answer import Explained, Sliders, explained, to_look_at
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
+from recall_retrievers.retriever.stage_list import StageList
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.stages.model_rankers import RerankMemory
 from recall_retrievers.stages.rankers import RelevanceRank
+from recall_retrievers.stages.reflect import Reflect
+from recall_retrievers.stages.search_gate import SearchGate
 from recall_retrievers.store import RecallStore
 
 QUESTION = "What about the dentist last Tuesday?"
@@ -114,12 +117,17 @@ def test_without_models_the_stages_that_need_none_are_left(store: RecallStore) -
         return memories
 
     asks: Callable[..., None] = pytest.fail
-    stages = [ExtractTime(llm=asks), RerankMemory(llm=asks), RelevanceRank(), FuseRerank(), same]
-    retriever = retriever_of(store, stages=stages)
+    several = StageList(stages=[RerankMemory(llm=asks), RelevanceRank()])
+    stages = [ExtractTime(llm=asks), several, FuseRerank(), same, Reflect(llm=asks)]
+    retriever = retriever_of(store, stages=stages, gate=SearchGate(llm=asks))
 
-    bare = without_models(retriever)
+    bare = to_look_at(retriever)
 
-    named = ["ExtractTime", "RelevanceRank", "FuseRerank", "same"]
+    named = ["ExtractTime", "StageList", "FuseRerank", "same"]
     assert [each.stage_name for each in bare.stages] == named
-    assert len(retriever.stages) == 5
-    assert look(bare, "the dentist during the great flood of 1992").memories
+    assert [each.stage_name for each in bare.stages[1].stages] == ["RelevanceRank"]
+    assert retriever.stages[0].llm is retriever.gate.llm is asks
+    with_models = to_look_at(retriever, models=True)
+    assert [each.stage_name for each in with_models.stages] == named  # no text is written
+    assert with_models.stages[0].llm is with_models.gate.llm is asks
+    assert look(bare, "What did I tell you about the dentist before the flood?").memories
