@@ -20,6 +20,7 @@ from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.store import RecallStore
 
 FOCUSED = "document.activeElement"
+ENDS = "bars => bars.map(bar => 100 * bar.getBBox().width / bar.viewBox.baseVal.width)"
 QUESTION = "What did the dentist say last Tuesday?"
 MEMORIES = [
     {"id": "tooth", "content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00Z"},
@@ -77,6 +78,9 @@ def test_a_question_is_explained_by_the_numbers_of_explain(page: Any, store: Rec
     assert len(steps) > 10
     assert [step for step in steps if step not in printed] == []
     assert page.locator(".why b").first.text_content() == f"{recall.memories[0].score:.3f}"
+    parts = page.locator(".bar").evaluate_all(ENDS)
+    scores = [100 * (memory.score or 0) for memory in recall.memories]
+    assert parts == pytest.approx(scores, abs=0.5)  # percent of the best, whose score is 1
     page.get_by_text("Left out: 2 cut at k").click()
     assert "cut at k" in page.locator(".left-out li").first.inner_text()
     assert page.locator(".timeline .result").count() == 5
@@ -86,7 +90,7 @@ def test_a_question_is_explained_by_the_numbers_of_explain(page: Any, store: Rec
     other = page.get_by_role("button", name="2024-02-27")
     assert sent(page, other.click)["since"].startswith("2024-02-27T00:00")
     page.get_by_text("The time you chose is 2024-02-27").wait_for()
-    assert cards(page)[0] == "The dentist moved to Elm St."
+    assert (cards(page)[0], len(cards(page))) == ("The dentist moved to Elm St.", 5)
 
 
 def test_the_band_is_dragged_and_days_are_typed(page: Any) -> None:
