@@ -106,6 +106,7 @@ renew: $(READY)  ## run the notebooks, draw the pictures, and keep what they sho
 	$(BIN)/python docs/pictures/how_it_works.py
 	$(BIN)/python docs/pictures/two_times.py
 	$(BIN)/python docs/pictures/last_tuesday.py
+	$(BIN)/python docs/pictures/page.py
 
 clean:  ## forget the environment and all that was built
 	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -106,8 +106,8 @@ class Timeline {
     svg.setAttribute("height", bottom + 24);
     svg.setAttribute("aria-label", `Timeline of ${memories(results.length || look.all.length)}`);
     svg.replaceChildren(
-      ...this.#bands(bottom),
       ...this.#axis(bottom, width),
+      ...this.#bands(bottom),
       ...this.#piles(bottom, bottom - top - 8, width),
       ...results.map((memory, n) => this.#result(memory, n + 1, 8 + lane * (n + 0.5), lane, width)),
     );
@@ -121,7 +121,8 @@ class Timeline {
     for (let day = calendar.floor(first) + DAY; day <= last; day += step) {
       const x = this.x(day);
       drawn.push(h("line", { class: "grid", x1: x, x2: x, y2: bottom + 4 }));
-      drawn.push(h("text", { class: "tick", x: Math.max(x, 40), y: bottom + 18 }, calendar.day(day, {})));
+      if (x < 36 || x > width - 36) continue; // its label would be cut off
+      drawn.push(h("text", { class: "tick", x, y: bottom + 18 }, calendar.day(day, {})));
     }
     return drawn;
   }
@@ -223,9 +224,8 @@ class Timeline {
     listen("pointermove", (moved) => {
       if (!end && Math.abs(moved.clientX - pressed.clientX) < 4) return; // a click is no drag
       svg.setPointerCapture(pressed.pointerId);
-      const by = timeAt(moved) - from;
-      const [one, other] = moves ? [band.start + by, band.end - 1 + by] : [held ?? from, from + by];
-      look.choose(look.calendar.days(one, other));
+      const [to, by] = [timeAt(moved), Math.round((timeAt(moved) - from) / DAY) * DAY];
+      look.choose(look.calendar.days(...(moves ? [band.start + by, band.end - 1 + by] : [held ?? from, to])));
     });
     for (const type of ["pointerup", "pointercancel"]) listen(type, () => dragging.abort());
   }
@@ -544,7 +544,7 @@ class Look {
     };
     const timer = setTimeout(() => finish(act), UNDO_MS);
     const undo = button("Undo", () => finish());
-    const row = h("li", {}, h("span", {}, `“${shortened(content, 40)}” is ${done}`), undo);
+    const row = h("li", {}, h("span", {}, `“${shortened(content, 40)}” will be ${done} in ten seconds`), undo);
     this.undo.append(row);
     this.waiting.add(id);
     this.show();

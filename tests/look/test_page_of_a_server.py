@@ -52,7 +52,7 @@ def test_recall_look_opens_a_file_with_a_token_that_no_command_line_shows(tmp_pa
     notes, opened = written(tmp_path / "notes.jsonl", LINES), tmp_path / "opened"
     browser = tmp_path / "browser"
     script = '#!/bin/sh\n(echo "$@"; cat "${1#file://}") > OPENED.part\nmv OPENED.part OPENED\n'
-    browser.write_text(script.replace("OPENED", str(opened)))
+    browser.write_text(script.replace("OPENED", str(opened)), "utf-8")
     browser.chmod(0o700)
     words = [sys.executable, "-m", "langchain_recall", "look", notes, "--timezone", "UTC", "--json"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "BROWSER": f"{browser} %s"}
@@ -69,7 +69,7 @@ def test_recall_look_opens_a_file_with_a_token_that_no_command_line_shows(tmp_pa
                         break
                     process.poll()
                     client.get("/health")
-            shown, page = opened.read_text().split("\n", 1)
+            shown, page = opened.read_text("utf-8").split("\n", 1)
             assert token not in shown
             assert f"{address}/#{token}" in page
         finally:
