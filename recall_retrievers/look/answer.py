@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import islice
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recall_retrievers.core.candidate import Candidate, identity
+from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import IdLookupError
 from recall_retrievers.core.memory import Memory, MetadataValue
 from recall_retrievers.core.requests import Fetch
@@ -256,14 +257,13 @@ def _explained(memory: Candidate) -> ExplainedMemory:
 
 def _left_out(recall: Recall) -> dict[str, float | None]:
     """The ids of what was left out with the scores: the later and the better first."""
-    returned = {*map(identity, recall.memories)}
     listed: dict[str, float | None] = {}
     for dropped in reversed(recall.dropped):
         scored = [*zip(dropped.ids, dropped.scores, strict=True)]
         scored.sort(key=lambda pair: -(pair[1] or 0.0))
         for memory_id, score in scored:
             listed.setdefault(memory_id, score)
-    return dict([x for x in listed.items() if x[0] not in returned][:_MOST_LEFT_OUT])
+    return dict(islice(listed.items(), _MOST_LEFT_OUT))
 
 
 def _gone(

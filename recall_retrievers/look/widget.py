@@ -151,5 +151,5 @@ def _as_python(retriever: MemoryRetriever) -> str:
         if name in retriever.model_fields_set and name not in _WRITTEN_BY_THE_PAGE:
             value = getattr(retriever, name)
             shown = value.fields() if isinstance(value, Scope) else value
-            written += [f"{name}={shown!r}"] if isinstance(shown, _LITERALS) and shown else []
+            written += [f"{name}={shown!r}"] if isinstance(shown, _LITERALS) else []
     return ", ".join(written)

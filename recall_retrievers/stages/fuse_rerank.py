@@ -163,19 +163,18 @@ class FuseRerank(RankStage):
         names = pool.names()
         above, kept = ([names[place] for place in places] for places in (worth_keeping, best))
         too_low = f"below fuse_score_threshold {lowest}"
-        dropped = recall.dropped + left_out(names, fused, [*above, *kept], _NAME, too_low)
-        scores = [fused[place] for place in worth_keeping]
-        dropped += left_out(above, scores, kept, self.stage_name, self.cut_reason(query))
         zone = query.reference_time.tzinfo
         scale = max([1.0, *(fused[place] for place in best[:1])])
+        scores = [score / scale for score in fused]
+        dropped = recall.dropped + left_out(names, scores, [*above, *kept], _NAME, too_low)
+        cut = [scores[place] for place in worth_keeping]
+        dropped += left_out(above, cut, kept, self.stage_name, self.cut_reason(query))
 
         def finish(place: int, memory: Candidate) -> Candidate:
             [ranked] = stamped([within_one(columns.candidate(place, memory), scale, _NAME)], ranges)
             return _dated(ranked, zone) if self.show_time else ranked
 
-        ranked = pool.then([score / scale for score in fused], finish).at(
-            best[: order.count if order else None]
-        )
+        ranked = pool.then(scores, finish).at(best[: order.count if order else None])
         return replace(
             recall, memories=ranked if isinstance(found, Pool) else ranked.made(), dropped=dropped
         )

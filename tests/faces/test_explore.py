@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from faces.adapters import Face, both, once
 from faces.conftest import NOW
+from faces.slow_models import all_judged
 
 from recall_retrievers.store import RecallStore
 
@@ -42,6 +43,7 @@ def test_the_page_gets_the_answer_that_the_retriever_gives(
     later = sent(widget, monkeypatch, asked | {"timestamp": "2024-01-12"})["answer"]
     in_january = {"since": "2024-01-01", "until": "2024-01-31"}
     then = sent(widget, monkeypatch, asked | in_january)["answer"]
+    whenever = sent(widget, monkeypatch, asked | {"time_mode": "ignore"})["answer"]
 
     found = face.ask(widget._retriever, QUESTION, k=3)
     assert [each["id"] for each in answer["memories"]] == [each.id for each in found]
@@ -49,6 +51,7 @@ def test_the_page_gets_the_answer_that_the_retriever_gives(
     assert answer["times"][0]["means"] == "2024-03-05 (Tuesday)"
     assert later["times"][0]["means"] == "2024-01-09 (Tuesday)"
     assert [each["id"] for each in then["memories"]] == ["wedding"]
+    assert whenever["times"] == []
     everyone = [*answer["memories"], *answer["left_out"]]
     assert "bob" not in {each["id"] for each in everyone}
 
@@ -56,13 +59,18 @@ def test_the_page_gets_the_answer_that_the_retriever_gives(
 @both
 def test_models_are_asked_only_where_that_is_wanted(face: Face, store: RecallStore) -> None:
     for models in (False, True):
-        model = face.model("[3] 1, [2] 0.9, [1] 0.8")
+        model = face.model(all_judged)
         stages = [face.ExtractTime(llm=model), face.SemanticRank(llm=model), face.FuseRerank()]
 
         answer = explorer(face, store, stages=stages, models=models).ask(query=QUESTION)
 
         assert bool(model.prompts) == models
         assert answer.memories
+        assert answer.degraded == []
+
+    failing = [face.SemanticRank(llm=face.model(ValueError("no credit"))), face.FuseRerank()]
+    [reason] = explorer(face, store, stages=failing, models=True).ask(query=QUESTION).degraded
+    assert reason.startswith("SemanticRank: ")
 
 
 @once

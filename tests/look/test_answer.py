@@ -4,8 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from conftest import WordsEmbedding
 
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import IdLookupError
+from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.world import World, completed
 from recall_retrievers.explain.explanation import explain
@@ -50,7 +53,7 @@ def look(retriever: MemoryRetriever, question: str = QUESTION, **moved: Any) -> 
     return completed(explained(retriever, question, {}, Sliders(**moved), World))
 
 
-def retriever_of(store: RecallStore, **settings: Any) -> MemoryRetriever:
+def retriever_of(store: Any, **settings: Any) -> MemoryRetriever:
     now = {"timestamp": "2024-03-08T12:00Z", "timezone": "UTC"}
     return MemoryRetriever(store=store, scope={"user_id": "ann"}, **now, **settings)
 
@@ -79,6 +82,7 @@ def test_the_time_is_told_with_its_other_reading_and_of_which_days_memories_tell
     [time] = answer.times
     assert (time.words, time.means) == ("last Tuesday", "2024-03-05 (Tuesday)")
     assert [each.means for each in time.other] == ["2024-02-27 (Tuesday)"]
+    assert answer.searched == "What about the dentist?"  # without the words of time
     [plan] = [each for each in answer.memories if each.id == "plan"]
     assert [each.means for each in plan.events] == ["2024-03-20 (Wednesday)"]
 
@@ -88,13 +92,53 @@ def test_what_was_left_out_has_its_text_score_and_reason_and_nobody_elses_is_the
 ) -> None:
     answer = look(retriever_of(store, k=1))
 
-    reasons = {each.id: each.reason for each in answer.left_out}
-    assert reasons == {"plan": "cut at k", "moved": "cut at k", "again": "duplicate of tooth"}
+    reasons = [(each.id, each.reason) for each in answer.left_out]
+    cut = [("moved", "cut at k"), ("plan", "cut at k")]
+    assert reasons == [*cut, ("again", "duplicate of tooth")]  # what was nearest comes first
+    assert answer.memories[0].remarks == ["1 duplicate(s) left out"]
     texts = {each["id"]: each["content"] for each in MEMORIES}
     assert all(each.content == texts[each.id] for each in answer.left_out)
-    cut = [each.score for each in answer.left_out if each.reason == "cut at k"]
-    assert cut == sorted(cut, reverse=True)
-    assert answer.memories[0].score > cut[0] > 0
+    returned = {each.id: each.score for each in look(retriever_of(store, k=3)).memories}
+    assert returned.items() >= {each.id: each.score for each in answer.left_out[:2]}.items()
+
+    strict = look(retriever_of(store, replace=[FuseRerank(fuse_score_threshold=0.99)]))
+    low = [each.score for each in strict.left_out if "below" in each.reason]
+    assert len(low) > 1
+    assert low == sorted(low, reverse=True)
+
+
+def test_of_many_that_were_left_out_fifty_are_listed_and_all_are_counted(
+    words: WordsEmbedding,
+) -> None:
+    with RecallStore(embedding=words) as many:
+        many.add([{"content": f"Tea number {n}."} for n in range(70)])
+
+        answer = look(MemoryRetriever(store=many, k=1, duplicate_threshold=None, fetch_k=70), "tea")
+
+    assert len(answer.left_out) == 50
+    assert answer.left_out_counts == "69 cut at k"
+
+
+def test_a_store_that_finds_nothing_by_id_still_says_what_was_left_out(store: RecallStore) -> None:
+    class Finder:
+        """A store of another kind."""
+
+        find, afind, add = store.find, store.afind, store.add
+
+        def get(self, ids: object) -> list[Memory]:
+            raise IdLookupError("it finds by questions")
+
+    answer = look(retriever_of(Finder(), k=1))
+
+    assert [each.id for each in answer.left_out][:1] == ["moved"]
+    assert answer.left_out[0].content == ""
+
+
+def test_an_answer_that_is_held_back_says_why(store: RecallStore) -> None:
+    answer = look(retriever_of(store, only_with_evidence=True), "Where is my passport to Lisbon?")
+
+    assert (answer.memories, answer.evidence) == ([], "none")
+    assert "the nearest was" in answer.evidence_about
 
 
 def test_sliders_move_one_answer_and_leave_the_retriever(store: RecallStore) -> None:
