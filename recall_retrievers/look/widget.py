@@ -66,15 +66,14 @@ class Explorer(anywidget.AnyWidget):
     python = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, retriever: MemoryRetriever, question: str = "") -> None:
-        usual, own = (
-            sliders_of(MemoryRetriever.model_construct(store=retriever.store)),
-            sliders_of(retriever),
-        )
-        differ = {name: value for name, value in own.items() if value != usual[name]}
-        super().__init__(
-            question=question, defaults=usual, own=differ, python=_as_python(retriever)
-        )
+        usual = sliders_of(MemoryRetriever.model_construct(store=retriever.store))
+        own = {name: x for name, x in sliders_of(retriever).items() if x != usual[name]}
+        super().__init__(question=question, defaults=usual, own=own, python=_as_python(retriever))
         self._retriever = retriever
+        self._still: Explanation | None = None
+        if question:
+            recall = completed(retriever.recalled(question, {}, retriever.world))
+            self._still = explain(recall.memories, recall.why_nothing)
         self.on_msg(self._receive)
 
     def ask(self, **asked: Any) -> Explained:
@@ -85,20 +84,15 @@ class Explorer(anywidget.AnyWidget):
         return completed(explained(self._retriever, question.query, options, question, world))
 
     def __repr__(self) -> str:
-        return str(self._still()) if self.question else _NO_WIDGETS
+        return _NO_WIDGETS if self._still is None else str(self._still)
 
     def _repr_mimebundle_(self, **how: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """The widget; where none runs, as on a page of a forge, a still picture stands for it."""
         shown = super()._repr_mimebundle_(**how)
         if shown is None:
             return None
-        still = self._still().to_html() if self.question else f"<p>{_NO_WIDGETS}</p>"
+        still = f"<p>{_NO_WIDGETS}</p>" if self._still is None else self._still.to_html()
         return {**shown[0], "text/html": still}, shown[1]
-
-    def _still(self) -> Explanation:
-        retriever = self._retriever
-        recall = completed(retriever.recalled(self.question, {}, retriever.world))
-        return explain(recall.memories, recall.why_nothing)
 
     def _receive(self, _: object, content: Mapping[str, Any], __: object) -> None:
         """Answer a message of the page: ``{"id": 1, "ask": {"query": "..."}}``."""

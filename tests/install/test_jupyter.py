@@ -4,16 +4,19 @@ It fetches from the package index: `make test-install` runs it.
 """
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import notebook_runs
 import pytest
 from look.browsing import launched
 from nbformat.v4 import new_code_cell, new_notebook
@@ -41,10 +44,10 @@ look
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Iterator[str]:
-    """The address of a notebook in a JupyterLab that has our wheel."""
+    """The address of a notebook, by its name, in a JupyterLab that has our wheel."""
     folder = tmp_path_factory.mktemp("lab")
     python = folder / "venv" / "bin" / "python"
-    project = f"recall-retrievers[langchain,look] @ {wheel.as_uri()}"
+    project = f"recall-retrievers[langchain,llamaindex,look] @ {wheel.as_uri()}"
     for words in (["venv", folder / "venv"], ["pip", "install", "--python", python, project]):
         more = ["jupyterlab"] if words[0] == "pip" else ["--python", sys.executable]
         subprocess.run([sys.executable, "-m", "uv", "--quiet", *words, *more], check=True)
@@ -53,6 +56,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Iterator[str]:
     cells = [new_code_cell(each.strip()) for each in CELLS]
     notebook = new_notebook(cells=cells, metadata=kernel)
     nbformat.write(notebook, folder / "work" / "look.ipynb")
+    for name in notebook_runs.NAMES:
+        shutil.copy(notebook_runs.FOLDER / f"{name}.ipynb", folder / "work")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     own = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("CONFIG", "DATA", "RUNTIME")}
@@ -67,7 +72,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Iterator[str]:
         )
     try:
         _wait_for(f"http://127.0.0.1:{port}/api")
-        yield f"http://127.0.0.1:{port}/lab/tree/look.ipynb?token=t"
+        yield f"http://127.0.0.1:{port}/lab/workspaces/{{0}}/tree/{{0}}.ipynb?token=t"
     finally:
         server.terminate()
         server.wait()
@@ -84,31 +89,38 @@ def _wait_for(address: str) -> None:
     raise AssertionError("JupyterLab did not start")
 
 
+@contextmanager
+def _opened(browser: Any, address: str) -> Iterator[Any]:
+    """A notebook whose kernel is ready; no error may come from the page."""
+    page = browser.new_context().new_page()
+    page.set_default_timeout(60_000)
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(address)
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    page.locator(".jp-CodeCell").first.click()
+    yield page
+    assert wrong == []
+
+
 def _run(page: Any, what: str) -> None:
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name=what).first.click()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_question_is_asked_and_marked_in_jupyterlab(lab: str, theme: str) -> None:
-    with launched() as browser:
-        page = browser.new_context(color_scheme="light").new_page()
-        page.set_default_timeout(60_000)
-        wrong: list[str] = []
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(lab)
-        page.locator(".jp-CodeCell").first.click()
-        if theme == "dark":
-            page.get_by_role("menuitem", name="Settings", exact=True).click()
-            page.locator(".lm-Menu-itemLabel").get_by_text("Theme", exact=True).click()
-            page.locator(".lm-Menu-itemLabel").get_by_text("JupyterLab Dark", exact=True).click()
-        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+def test_a_question_is_asked_and_marked_in_a_dark_jupyterlab(lab: str) -> None:
+    with launched() as browser, _opened(browser, lab.format("look")) as page:
+        page.get_by_role("menuitem", name="Settings", exact=True).click()
+        page.locator(".lm-Menu-itemLabel").get_by_text("Theme", exact=True).click()
+        page.locator(".lm-Menu-itemLabel").get_by_text("JupyterLab Dark", exact=True).click()
         page.locator(".jp-CodeCell").first.click()
 
         _run(page, "Run Selected Cell")
         cards = page.locator(".recall-look .card")
         cards.first.wait_for()
         assert cards.locator(".text").all_text_contents() == ["The dentist filled a tooth."]
+        light = "getComputedStyle(document.querySelector('.recall-look')).colorScheme"
+        assert page.evaluate(light) == "dark"  # whatever the system has
         page.get_by_label("Question", exact=True).fill("When is tea?")
         page.keyboard.press("Enter")
         told = "Tea at four, <b>not</b> at five."  # it is no markup
@@ -118,7 +130,17 @@ def test_a_question_is_asked_and_marked_in_jupyterlab(lab: str, theme: str) -> N
         _run(page, "Run Selected Cell")
 
         page.get_by_text("When is tea? ['tea'] 1").wait_for()
-        assert wrong == []
-        if folder := os.environ.get("RECALL_SHOTS"):
-            page.locator(".recall-look").first.scroll_into_view_if_needed()
-            page.screenshot(path=f"{folder}/jupyter_{theme}.png")
+
+
+@pytest.mark.parametrize("name", notebook_runs.NAMES)
+def test_a_committed_notebook_shows_a_still_picture_and_lives_when_it_is_run(
+    lab: str, name: str
+) -> None:
+    with launched() as browser, _opened(browser, lab.format(name)) as page:
+        still = page.locator("img[alt^='The times of']")
+        still.first.wait_for()
+
+        _run(page, "Run All Cells")
+
+        page.locator(".recall-look .card").first.wait_for(state="attached")  # it may be above
+        assert "last" in page.locator(".recall-look .understood").text_content()
