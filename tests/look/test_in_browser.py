@@ -131,8 +131,9 @@ def test_every_setting_moves_the_answer_and_is_copied_as_python(
 ) -> None:
     ask(page, QUESTION)
     sliders = {"(k)": "2", "of meaning": "0.25", "single words": "0.1", "of the time": "3.5"}
-    for label, value in sliders.items():
+    for label, value in [("(k)", "4"), ("(k)", "5"), *sliders.items()]:
         sent(page, lambda: page.get_by_label(label).fill(value))  # noqa: B023 - called at once
+        page.locator("pre").filter(has_not_text="k=5").wait_for()  # the default is not written
     assert len(cards(page)) == 2
     sent(page, lambda: page.get_by_label("Search by").select_option("words"))
     sent(page, lambda: page.get_by_label("The time asked for").select_option("is required"))
