@@ -258,6 +258,8 @@ def test_ten_thousand_memories_are_drawn_and_asked(browser: Any) -> None:
             first = page.evaluate("performance.now()")
             page.get_by_role("img", name="10,000").wait_for()
             assert page.locator(".timeline *").count() < 3_000  # piles, not a shape for each
+            page.get_by_role("button", name="Show more").click()
+            page.locator(".card").nth(39).wait_for()
             page.get_by_label("Question", exact=True).fill("What of the dentist, 77?")
             took = page.evaluate(
                 """async () => {
