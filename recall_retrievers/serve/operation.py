@@ -43,7 +43,7 @@ from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import World
-from recall_retrievers.look.answer import MemoryView, TimeView
+from recall_retrievers.look.answer import MemoryView, Span, TimeView
 from recall_retrievers.retriever.call_options import CallOptions, combine_options
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.retriever.stage_list import TASKS, default_stages
@@ -277,10 +277,7 @@ class Retrieved(BaseModel):
     @classmethod
     def of(cls, recall: Recall) -> Self:
         """The answer of a retriever."""
-        times = [
-            TimeView(words=each.text, means=each.describe(), start=each.start, end=each.end)
-            for each in recall.query.time_ranges
-        ]
+        times = [TimeView(words=x.text, **dict(Span.of(x))) for x in recall.query.time_ranges]
         sign, about = (recall.notes().get(x, "") for x in ("evidence", "evidence_about"))
         found = RetrievedMetadata(
             memory_list=recall.memories,

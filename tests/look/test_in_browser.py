@@ -100,21 +100,24 @@ def test_the_band_is_dragged_and_days_are_typed(page: Any) -> None:
         box = part.bounding_box()
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 5)
         page.mouse.down()
-        asked = sent(page, lambda: page.mouse.move(box["x"] + by, box["y"] + 20, steps=2))
+        asked = sent(page, lambda: page.mouse.move(box["x"] + by, box["y"] + 20))
         page.mouse.up()
-        return asked
+        page.get_by_text(f"The time you chose is {asked['since']}").wait_for()
+        return [date.fromisoformat(asked[name]) for name in ("since", "until")]
 
-    wider = drag(page.locator("[data-end=start] rect").last, -300)
-    assert wider["since"] < "2024-02-27"
-    assert wider["until"] == "2024-03-05"
-    assert page.get_by_label("First day").input_value() == wider["since"]
+    since, until = drag(page.locator("[data-end=start] rect").last, -300)
+    assert since < date(2024, 2, 27)
+    assert until == date(2024, 3, 5)
+    assert page.get_by_label("First day").input_value() == str(since)
+    longer = drag(page.locator("[data-end=end] rect").last, 60)
+    assert longer[0] == since
+    assert longer[1] > until
     moved = drag(page.locator(".band"), 20)
-    days = [date.fromisoformat(each[end]) for each in (wider, moved) for end in ("since", "until")]
-    assert days[2] - days[0] == days[3] - days[1] < timedelta(0)
+    assert moved[0] - longer[0] == moved[1] - longer[1] < timedelta(0)
 
-    page.get_by_label("First day").fill("2024-02-20")
-    asked = sent(page, lambda: page.get_by_label("Last day").fill("2024-02-28"))
-    assert (asked["since"], asked["until"]) == ("2024-02-20", "2024-02-28")
+    sent(page, lambda: page.get_by_label("Last day").fill("2024-03-28"))
+    asked = sent(page, lambda: page.get_by_label("First day").fill("2024-02-20"))
+    assert (asked["since"], asked["until"]) == ("2024-02-20", "2024-03-28")
     page.get_by_text("The time you chose is 2024-02-20").wait_for()
     before = page.locator(".band").bounding_box()["width"]
     page.get_by_role("button", name="Zoom in").click()
@@ -128,8 +131,9 @@ def test_every_setting_moves_the_answer_and_is_copied_as_python(
 ) -> None:
     ask(page, QUESTION)
     sliders = {"(k)": "2", "of meaning": "0.25", "single words": "0.1", "of the time": "3.5"}
-    for label, value in sliders.items():
+    for label, value in [("(k)", "4"), ("(k)", "5"), *sliders.items()]:
         sent(page, lambda: page.get_by_label(label).fill(value))  # noqa: B023 - called at once
+        page.locator("pre").filter(has_not_text="k=5").wait_for()  # the default is not written
     assert len(cards(page)) == 2
     sent(page, lambda: page.get_by_label("Search by").select_option("words"))
     sent(page, lambda: page.get_by_label("The time asked for").select_option("is required"))
@@ -189,8 +193,10 @@ def test_changes_are_sent_after_ten_seconds_unless_they_are_undone(
     texts = {memory.content for memory in store.memories()}
     assert texts == {each["content"] for each in MEMORIES}
     page.clock.run_for(10_100)
-    page.get_by_text("The bus came.").wait_for()
-    page.locator(".card").filter(has_text="dear").wait_for(state="detached")
+    for text in ("The bus came.", "There is no cake."):
+        page.locator(".card").filter(has_text=text).wait_for()
+    for text in ("Tea", "dear"):
+        page.locator(".card").filter(has_text=text).wait_for(state="detached")
 
     left = {memory.content for memory in store.memories()}
     assert left - texts == {"There is no cake.", "The bus came."}
@@ -252,6 +258,8 @@ def test_ten_thousand_memories_are_drawn_and_asked(browser: Any) -> None:
             first = page.evaluate("performance.now()")
             page.get_by_role("img", name="10,000").wait_for()
             assert page.locator(".timeline *").count() < 3_000  # piles, not a shape for each
+            page.get_by_role("button", name="Show more").click()
+            page.locator(".card").nth(39).wait_for()
             page.get_by_label("Question", exact=True).fill("What of the dentist, 77?")
             took = page.evaluate(
                 """async () => {
