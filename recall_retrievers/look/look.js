@@ -201,11 +201,11 @@ class Timeline {
     return [...piles].flatMap(([x, counts]) => {
       let y = bottom - 1 - each / 2;
       return Object.entries(counts).filter(([, count]) => count).map(([kind, count]) => {
-        // Dashes of no length with round ends are dots, and close together a bar; the last one needs an end, too.
+        // Dashes of no length with round ends are dots; the line is a little longer, so that it ends with one.
         const place = { x1: x, x2: x, y1: y, y2: y - (count - 1) * each - 0.01 };
         y -= count * each;
-        const look = { class: kind, "stroke-dasharray": `0 ${Math.max(each, 2)}` };
-        return h("line", { ...look, ...place }, h("title", {}, memories(count)));
+        const dots = each === DOT && `0 ${DOT}`;
+        return h("line", { class: kind, "stroke-dasharray": dots, ...place }, h("title", {}, memories(count)));
       });
     });
   }
@@ -370,10 +370,7 @@ class Look {
       getSelection().selectAllChildren(this.code);
       navigator.clipboard?.writeText(this.code.textContent); // without TLS there is no clipboard
     };
-    const reset = () => {
-      this.moved = {};
-      this.ask();
-    };
+    const reset = () => ((this.moved = {}), this.ask());
     return h("details", { open: !matchMedia("(max-width: 760px)").matches }, h("summary", {}, "Settings"), controls,
       labelled("As if asked on", this.asked),
       this.host.browse && labelled("Memories of the user", this.user),
@@ -402,9 +399,11 @@ class Look {
     return this.chosen ?? (time && (time.start || time.end) ? spanOf(time) : null);
   }
 
+  /** Whether a memory was recorded in the time asked for, or tells of it. */
   isInTime(memory) {
     const { start, end } = (this.answer.asked_at && this.band()) || {};
-    return recorded(memory) >= start && recorded(memory) < end;
+    const spans = [{ start: recorded(memory), end: recorded(memory) + 1 }, ...(memory.events ?? []).map(spanOf)];
+    return spans.some((each) => each.start < end && each.end > start);
   }
 
   /** Choose a time by hand, null = none. It asks soon: a hand moves faster than answers come. */
@@ -442,7 +441,7 @@ class Look {
     return query || chosen ? host.ask({ query, ...own, ...request }) : NOTHING;
   }
 
-  /** Read the times of all memories, page by page, and draw them as they come. */
+  /** Read the times of all memories, and draw them as they come. */
   async overview() {
     const all = (this.all = []);
     for (let after; this.host.browse && after !== null && all.length < MOST_DRAWN; ) {

@@ -85,6 +85,7 @@ def test_a_question_is_explained_by_the_numbers_of_explain(page: Any, store: Rec
     assert "cut at k" in page.locator(".left-out li").first.inner_text()
     assert page.locator(".timeline .result").count() == 5
     assert page.locator(".timeline .tells").count() == 1  # from 1 March to the 20th
+    assert page.locator(".timeline .in-time").count() == 1
 
     assert "last Tuesday is 2024-03-05 (Tuesday)" in page.locator(".understood").inner_text()
     other = page.get_by_role("button", name="2024-02-27")
