@@ -26,7 +26,12 @@ from recall_retrievers.store import RecallStore
 QUESTION = "What about the dentist last Tuesday?"
 MEMORIES: list[dict[str, Any]] = [
     {"id": "tooth", "content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00Z"},
-    {"id": "moved", "content": "The dentist moved to Elm St.", "created_at": "2024-02-01T10:00Z"},
+    {
+        "id": "moved",
+        "content": "The dentist moved to Elm St.",
+        "created_at": "2024-02-01T10:00Z",
+        "memory_type": "fact",
+    },
     {"id": "again", "content": "The dentist filled a tooth.", "created_at": "2024-03-04T10:00Z"},
     {
         "id": "plan",
@@ -101,7 +106,8 @@ def test_what_was_left_out_has_its_text_score_and_reason_and_nobody_elses_is_the
     returned = {each.id: each.score for each in look(retriever_of(store, k=3)).memories}
     assert returned.items() >= {each.id: each.score for each in answer.left_out[:2]}.items()
 
-    strict = look(retriever_of(store, replace=[FuseRerank(fuse_score_threshold=0.99)]))
+    weights = FuseRerank(fuse_score_threshold=0.99, fuse_ratio_dict={"fact": 0.3})
+    strict = look(retriever_of(store, replace=[weights]))
     low = [each.score for each in strict.left_out if "below" in each.reason]
     assert len(low) > 1
     assert low == sorted(low, reverse=True)
