@@ -265,8 +265,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
     def _in_order(self, call: RecallOptions, query: Query) -> list[Stage]:
         """The stages of a question: those before the search, the search, and those after it."""
         retrieve = self.search_for(call, query.text)
-        # A call that has a time range, or ignores time, does not read the words of time.
-        reads_time = call.time_mode != "ignore" and call.time_range is None
+        reads_time = call.time_mode != "ignore"
         stages = [each for each in self.stages if reads_time or not isinstance(each, ExtractTime)]
         after = [stage for stage in stages if not stage.before_search]
         if not query.text and not (self._builds and call.messages):

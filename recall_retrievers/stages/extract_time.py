@@ -72,6 +72,8 @@ class ExtractTime(ModelStage):
         """Read the time expressions of the question against its reference time."""
         query = recall.query
         ranges = self.read(query.text, query.reference_time)
+        if query.time_ranges:  # the caller's: what the question names besides is not searched for
+            return self._understood(recall, query.time_ranges, ranges)
         spans = [each.span for each in ranges if each.span]
         if sessions := named_sessions(query.text, spans):
             return self._with_sessions(recall, ranges, sessions)
@@ -120,10 +122,13 @@ class ExtractTime(ModelStage):
             return recall.fell_back(self.stage_name, error)
         return recall if time_range is None else self._understood(recall, [time_range])
 
-    def _understood(self, recall: Recall, ranges: list[TimeRange]) -> Recall:
+    def _understood(
+        self, recall: Recall, ranges: Sequence[TimeRange], named: Sequence[TimeRange] | None = None
+    ) -> Recall:
         understood: dict[str, object] = {"time_ranges": tuple(ranges)}
         if self.strip:
-            understood["search_text"] = without_time_words(recall.query.text, ranges)
+            words = ranges if named is None else named
+            understood["search_text"] = without_time_words(recall.query.text, words)
         return replace(
             recall,
             query=recall.query.model_copy(update=understood),

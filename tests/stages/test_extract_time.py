@@ -34,6 +34,15 @@ def test_the_words_of_time_are_left_out_of_the_search(question: str, stripped: s
     assert (query.search_text or query.text) == stripped
 
 
+def test_beside_a_time_of_the_caller_words_of_time_name_none_and_are_not_searched() -> None:
+    may = tuple(extract_time("in May 2023", NOW))
+    asked = Query(text="What did I eat yesterday?", reference_time=NOW, time_ranges=may)
+
+    query = ExtractTime().apply(Recall(asked)).query
+
+    assert (query.search_text, query.time_ranges) == ("What did I eat?", may)
+
+
 def test_stripping_is_a_setting() -> None:
     asked = Recall(Query(text="tea yesterday", reference_time=NOW))
 
