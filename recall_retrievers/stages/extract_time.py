@@ -73,7 +73,7 @@ class ExtractTime(ModelStage):
         query = recall.query
         ranges = self.read(query.text, query.reference_time)
         if query.time_ranges:  # the caller's: what the question names besides is not searched for
-            return self._understood(recall, query.time_ranges, ranges)
+            return self._understood(recall, ranges, counts=query.time_ranges)
         spans = [each.span for each in ranges if each.span]
         if sessions := named_sessions(query.text, spans):
             return self._with_sessions(recall, ranges, sessions)
@@ -123,16 +123,16 @@ class ExtractTime(ModelStage):
         return recall if time_range is None else self._understood(recall, [time_range])
 
     def _understood(
-        self, recall: Recall, ranges: Sequence[TimeRange], named: Sequence[TimeRange] | None = None
+        self, recall: Recall, ranges: list[TimeRange], counts: Sequence[TimeRange] = ()
     ) -> Recall:
-        understood: dict[str, object] = {"time_ranges": tuple(ranges)}
+        counting = tuple(counts or ranges)
+        understood: dict[str, object] = {"time_ranges": counting}
         if self.strip:
-            words = ranges if named is None else named
-            understood["search_text"] = without_time_words(recall.query.text, words)
+            understood["search_text"] = without_time_words(recall.query.text, ranges)
         return replace(
             recall,
             query=recall.query.model_copy(update=understood),
-            memories=stamped(recall.memories, ranges),
+            memories=stamped(recall.memories, counting),
         )
 
 
