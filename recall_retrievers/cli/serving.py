@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
@@ -86,7 +87,8 @@ def _in_browser(address: str) -> Iterator[None]:
     with TemporaryDirectory(prefix="recall-") as folder:
         file = Path(folder, "look.html")
         file.write_text(f'<meta http-equiv="refresh" content="0; url={address}">', "utf-8")
-        webbrowser.open(file.as_uri())
+        # A browser of the terminal would hold the server up.
+        Thread(target=webbrowser.open, args=[file.as_uri()], daemon=True).start()
         yield
 
 
