@@ -330,6 +330,7 @@ COMMANDS = {
     "delete": ("--everything", "--yes", "--chroma"),
     "serve": ("--port", "0"),
     "mcp": ("--port", "0"),
+    "look": ("--no-browser",),
 }
 
 
