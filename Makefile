@@ -57,7 +57,7 @@ test-kills: $(READY)  ## processes killed at work, and files damaged, two hundre
 	RECALL_KILLS=200 $(BIN)/python -m pytest tests/store/test_kills.py tests/store/test_row_index_crash.py -n 2 -rP
 
 # PRE=1 tries the pre-releases of all that is installed.
-test-install: $(READY)  ## every extra on every one of PYTHONS, lowest and newest versions; fetches packages
+test-install: $(READY)  ## every extra on every one of PYTHONS, lowest and newest versions, and the widget in JupyterLab; fetches packages
 	RECALL_TEST_INSTALL=1 RECALL_PYTHONS="$(PYTHONS)" $(if $(PRE),RECALL_PRE=1) \
 	  $(BIN)/python -m pytest -n 2 tests/install
 

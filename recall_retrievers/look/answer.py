@@ -22,7 +22,7 @@ from recall_retrievers.core.settings import Settings, Share
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.usage import Meter
 from recall_retrievers.core.world import World
-from recall_retrievers.explain.rows import remarks, rows
+from recall_retrievers.explain.rows import Row, remarks, rows
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.retriever.stage_list import StageList
@@ -97,20 +97,11 @@ class ReadTime(TimeView):
     other: list[Span]
 
 
-class ScoreStep(BaseModel):
-    """One step on the way to a score, as `explain` prints it."""
-
-    label: str
-    before: float
-    after: float
-    colour_name: str
-
-
 class ExplainedMemory(MemoryView):
     """A memory with the way to its score."""
 
     events: list[Span]
-    steps: list[ScoreStep]
+    steps: list[Row]
     remarks: list[str]
 
 
@@ -243,14 +234,10 @@ def _read(time_range: TimeRange) -> ReadTime:
 
 
 def _explained(memory: Candidate) -> ExplainedMemory:
-    steps = [
-        ScoreStep(label=x.label, before=x.before, after=x.after, colour_name=x.colour_name)
-        for x in rows(memory)
-    ]
     return ExplainedMemory(
         **dict(MemoryView.model_validate(memory)),
         events=[Span.of(each) for each in memory.events],
-        steps=steps,
+        steps=rows(memory),
         remarks=list(remarks(memory)),
     )
 

@@ -594,18 +594,19 @@ export async function serve(root, token = location.hash.slice(1)) {
 /** The widget of a notebook, over messages to the kernel. */
 function render({ model, el }) {
   const waiting = new Map(); // by a number of its own, as a widget may be shown twice
-  const ask = (request) => new Promise((resolve, reject) => {
+  const send = (kind) => (request) => new Promise((resolve, reject) => {
     const id = Math.random();
     waiting.set(id, ({ answer, error }) => (error ? reject(new Error(error)) : resolve(answer)));
-    model.send({ id, ask: request });
+    model.send({ id, [kind]: request });
   });
   const receive = (reply) => waiting.get(reply.id)?.(reply);
   const thumbs = (lines) => (model.set("questions", lines), model.save_changes());
   model.on("msg:custom", receive);
   const [defaults, own, python] = ["defaults", "own", "python"].map((name) => model.get(name));
-  const look = mount(el, { ask, thumbs, defaults, own, python });
+  const browse = model.get("browses") && send("browse");
+  const look = mount(el, { ask: send("ask"), browse, thumbs, defaults, own, python });
   look.query.value = model.get("question");
-  look.ask({ anew: true });
+  look.ask({ anew: true }).then(() => look.overview());
   return () => model.off("msg:custom", receive);
 }
 export default { render };

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any, ClassVar
 
@@ -10,7 +12,7 @@ import anywidget
 import traitlets
 
 from recall_retrievers.agents.recall_tool import RecallToolInput
-from recall_retrievers.core.errors import RecallError
+from recall_retrievers.core.errors import RecallError, StoreError
 from recall_retrievers.core.query import Timestamp
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Count
@@ -19,6 +21,7 @@ from recall_retrievers.core.world import completed
 from recall_retrievers.explain.explanation import Explanation, explain
 from recall_retrievers.look.answer import (
     Explained,
+    MemoryView,
     Sliders,
     explained,
     sliders_of,
@@ -26,6 +29,9 @@ from recall_retrievers.look.answer import (
 )
 from recall_retrievers.retriever.call_options import CallOptions, TimeMode
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever, RetrieverOptions
+from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.store.conditions import Position
+from recall_retrievers.store.store import Store
 
 _FOLDER = files("recall_retrievers.look")
 _WRITTEN_BY_THE_PAGE = {"k", "method", "semantic_weight", "token_weight", "time_mode", "messages"}
@@ -44,12 +50,17 @@ class _Asked(Sliders):
     timestamp: Timestamp = None
     since: str | None = None
     until: str | None = None
+    user_id: str | None = None
+    limit: Count | None = None  # of a list
+    after: str | None = None
 
     def options(self) -> CallOptions:
         """The settings of the call."""
         named = {"k": self.k, "timestamp": self.timestamp, "time_mode": self.time_mode}
         time = RecallToolInput(query="", since=self.since, until=self.until).options()
         given: Any = {**time, **{name: value for name, value in named.items() if value is not None}}
+        if self.user_id:  # an empty field of the page names nobody
+            given["scope"] = {"user_id": self.user_id}
         return given  # type: ignore[no-any-return]  # the names are those of the settings
 
 
@@ -64,11 +75,18 @@ class Explorer(anywidget.AnyWidget):
     defaults = traitlets.Dict().tag(sync=True)
     own = traitlets.Dict().tag(sync=True)
     python = traitlets.Unicode().tag(sync=True)
+    browses = traitlets.Bool().tag(sync=True)  # whether the store lists its memories
 
     def __init__(self, retriever: MemoryRetriever, question: str = "") -> None:
         usual = sliders_of(MemoryRetriever.model_construct(store=retriever.store))
         own = {name: x for name, x in sliders_of(retriever).items() if x != usual[name]}
-        super().__init__(question=question, defaults=usual, own=own, python=_as_python(retriever))
+        super().__init__(
+            question=question,
+            defaults=usual,
+            own=own,
+            python=_as_python(retriever),
+            browses=isinstance(retriever.store, Store),
+        )
         self._retriever = retriever
         self._still: Explanation | None = None
         if question:
@@ -83,6 +101,25 @@ class Explorer(anywidget.AnyWidget):
         world = self._retriever.world
         return completed(explained(self._retriever, question.query, options, question, world))
 
+    def browse(self, **asked: Any) -> dict[str, object]:
+        """A page of the memories in the retriever's scope, the newest first."""
+        store, question = self._retriever.store, _Asked.model_validate(asked)
+        if not isinstance(store, Store):
+            raise StoreError("the memories of this store cannot be listed; ask a question")
+        call = self._retriever.for_call(question.options())
+        moment, _, last = (question.after or "").partition(" ")
+        found = store.memories(
+            scope=call.scope,
+            filter=call.filter,
+            time_range=next(iter(call.bounds(call.moment(datetime.now(UTC)), ExtractTime)), None),
+            limit=question.limit,
+            after=Position(moment or None, last) if last else None,
+        )
+        shown = [MemoryView.model_validate(each).model_dump(mode="json") for each in found]
+        if len(shown) < (question.limit or math.inf):
+            return {"memories": shown, "next": None}
+        return {"memories": shown, "next": f"{shown[-1]['created_at'] or ''} {shown[-1]['id']}"}
+
     def __repr__(self) -> str:
         return _NO_WIDGETS if self._still is None else str(self._still)
 
@@ -95,10 +132,13 @@ class Explorer(anywidget.AnyWidget):
         return {**shown[0], "text/html": still}, shown[1]
 
     def _receive(self, _: object, content: Mapping[str, Any], __: object) -> None:
-        """Answer a message of the page: ``{"id": 1, "ask": {"query": "..."}}``."""
+        """Answer a message of the page: ``{"id": 1, "ask": {"query": "..."}}``, or ``browse``."""
         reply: dict[str, object] = {"id": content["id"]}
         try:
-            reply["answer"] = self.ask(**content["ask"]).model_dump(mode="json")
+            if "browse" in content:
+                reply["answer"] = self.browse(**content["browse"])
+            else:
+                reply["answer"] = self.ask(**content["ask"]).model_dump(mode="json")
         except Exception as error:
             reply["error"] = str(error) or type(error).__name__
             if not isinstance(error, RecallError):

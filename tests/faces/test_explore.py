@@ -22,11 +22,13 @@ def explorer(face: Face, store: RecallStore, question: str = "", **settings: Any
     return face.explore(retriever, question, models=models)
 
 
-def sent(widget: Any, monkeypatch: pytest.MonkeyPatch, asked: dict[str, object]) -> dict[str, Any]:
+def sent(
+    widget: Any, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any], kind: str = "ask"
+) -> dict[str, Any]:
     """The reply to a message of the page."""
     replies: list[dict[str, Any]] = []
     monkeypatch.setattr(widget, "send", replies.append)
-    widget._handle_custom_msg({"id": 7, "ask": asked}, [])
+    widget._handle_custom_msg({"id": 7, kind: asked}, [])
     [reply] = replies
     assert reply.pop("id") == 7
     return reply
@@ -54,6 +56,28 @@ def test_the_page_gets_the_answer_that_the_retriever_gives(
     assert whenever["times"] == []
     everyone = [*answer["memories"], *answer["left_out"]]
     assert "bob" not in {each["id"] for each in everyone}
+
+
+@both
+def test_without_a_question_the_page_lists_the_memories_of_the_scope(
+    face: Face, store: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widget = explorer(face, store)
+    listed, after = [], None
+    while True:
+        asked = {"limit": 2, "after": after, "user_id": ""}
+        page = sent(widget, monkeypatch, asked, "browse")["answer"]
+        listed += page["memories"]
+        if (after := page["next"]) is None:
+            break
+
+    assert [each["id"] for each in listed] == ["filling", "tea", "moved", "wedding", "fear"]
+    february = {"since": "2024-02-01", "until": "2024-02-29"}
+    [moved] = sent(widget, monkeypatch, february, "browse")["answer"]["memories"]
+    assert moved["id"] == "moved"
+    others = sent(widget, monkeypatch, {"user_id": "bob"}, "browse")
+    assert "scope" in others["error"]
+    assert widget.browses
 
 
 @both

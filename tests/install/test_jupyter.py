@@ -126,6 +126,9 @@ def test_a_question_is_asked_and_marked_in_a_dark_jupyterlab(lab: str) -> None:
         told = "Tea at four, <b>not</b> at five."  # it is no markup
         cards.get_by_text(told, exact=True).first.wait_for()
         cards.first.get_by_role("button", name="This answers the question").click()
+        page.get_by_label("Question", exact=True).fill("")
+        page.keyboard.press("Enter")
+        page.locator(".recall-look .card:nth-of-type(3)").wait_for()  # all memories
         page.locator(".jp-CodeCell").last.click()
         _run(page, "Run Selected Cell")
 

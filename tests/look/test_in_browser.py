@@ -148,7 +148,7 @@ def test_every_setting_moves_the_answer_and_is_copied_as_python(
     assert (made.method, made.time_mode) == ("keyword", "require")
     assert made.stages[-1].fuse_time_ratio == 3.5
     sent(page, page.get_by_role("button", name="Reset").click)
-    assert page.locator("pre").text_content() == "RecallRetriever(store=store)"
+    page.get_by_text("RecallRetriever(store=store)", exact=True).wait_for()
 
 
 def test_thumbs_are_questions_for_recall_eval(page: Any, tmp_path: Path) -> None:
