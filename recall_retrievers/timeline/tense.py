@@ -18,6 +18,8 @@ _ASKING = re.compile(
     r"\b(?:is|are|what['’]s) (?:\w+ ){0,3}?(?:planned|scheduled|booked|due|coming up)\b"
     r"|^(?:do (?:i|we) have|have (?:i|we) got|what do (?:i|we) have) (?:(?:any )?(?:plans|meetings"
     r"|appointments) |anything )?(?:on|for|planned|scheduled|coming)\b"
+    r"|^(?:and |so )?(?:wh\w+|how)\b(?: (?!did|was|were|ha[ds]|have)\w+){0,3}? (?:will|shall)\b"
+    r"|^(?:and |so )?(?:wh\w+|how)\b(?: \w+)? (?:am|is|are) (?:\w+ ){0,2}going\b"
     r"|\b(?:ist|sind) .*\b(?:geplant|gebucht|fällig)\b|^habe?n? (?:ich|wir) .*\b(?:etwas|was) vor\b"
     r"|\best(?:á|án) (?:previst|planead|reservad)[oa]s?\b|^¿?qué (?:tengo|hay|tenemos)\b"
     r"|\b(?:est|sont) (?:prévu|réservé|programmé)e?s?\b"

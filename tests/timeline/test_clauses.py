@@ -73,6 +73,10 @@ def test_what_a_clause_leaves_as_it_is(text: str, expected: list[tuple[str, str]
         ("Which trip have I planned for this Friday?", "2024-06-14", "2024-06-15"),
         ("What did we do at the end of the year?", "2023-12-01", "2024-01-01"),
         ("What is due at the end of the year?", "2024-12-01", "2025-01-01"),
+        ("Where will I be on 7 May?", "2025-05-07", "2025-05-08"),
+        ("Where are we going in May?", "2025-05-01", "2025-06-01"),
+        ("Where were we going in May?", "2024-05-01", "2024-06-01"),
+        ("What will happen from May to September?", "2024-05-01", "2024-10-01"),
     ],
 )
 def test_the_tense_decides_between_past_and_to_come(text: str, start: str, end: str) -> None:

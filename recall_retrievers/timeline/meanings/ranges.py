@@ -44,7 +44,8 @@ def _resolved_pair(now: Now, first: When, second: When) -> tuple[Reading | None,
         return first, _at_or_after(now, second, first.start)
     if isinstance(second, Reading):
         return _before_end(now, first, second), second
-    if _COARSENESS.index(first.unit) < _COARSENESS.index(second.unit):
+    # Ahead, the range counts as long as its end is to come.
+    if now.ahead or _COARSENESS.index(first.unit) < _COARSENESS.index(second.unit):
         end = second.latest(now)
         return _before_end(now, first, end), end
     start = first.latest(now)
