@@ -160,6 +160,9 @@ class FuseRerank(RankStage):
         best = worth_keeping[:most]
         if query.k and ranges and order is None:  # without k the collection is not known
             best = _whole(best, short_times(pool.facts, ranges, most), most, fused)
+        why_cut = self.cut_reason(query)
+        if order is not None and order.count is not None and order.count < len(best):
+            best, why_cut = best[: order.count], f"beyond the {order.count} asked for"
         names = pool.names()
         above, kept = ([names[place] for place in places] for places in (worth_keeping, best))
         too_low = f"below fuse_score_threshold {lowest}"
@@ -168,13 +171,13 @@ class FuseRerank(RankStage):
         scores = [score / scale for score in fused]
         dropped = recall.dropped + left_out(names, scores, [*above, *kept], _NAME, too_low)
         cut = [scores[place] for place in worth_keeping]
-        dropped += left_out(above, cut, kept, self.stage_name, self.cut_reason(query))
+        dropped += left_out(above, cut, kept, self.stage_name, why_cut)
 
         def finish(place: int, memory: Candidate) -> Candidate:
             [ranked] = stamped([within_one(columns.candidate(place, memory), scale, _NAME)], ranges)
             return _dated(ranked, zone) if self.show_time else ranked
 
-        ranked = pool.then(scores, finish).at(best[: order.count if order else None])
+        ranked = pool.then(scores, finish).at(best)
         return replace(
             recall, memories=ranked if isinstance(found, Pool) else ranked.made(), dropped=dropped
         )

@@ -146,6 +146,14 @@ def test_a_question_for_the_latest_or_the_first_is_answered_in_order(
 
 
 @once
+def test_what_is_beyond_the_number_asked_for_counts_as_left_out(
+    visits: RecallStore, face: Face
+) -> None:
+    found = face.ask(retriever(face, visits), "the latest three about the dentist")
+    assert ", 2 beyond the 3 asked for" in face.explain_text(found)
+
+
+@once
 def test_the_order_can_be_switched_off(visits: RecallStore, face: Face) -> None:
     plain = retriever(face, visits, stages=[ExtractTime(), FuseRerank(fuse_order=False)], k=9)
     found = face.ask(plain, "the last time I saw the dentist")
