@@ -182,7 +182,8 @@ def _retries(prompt: Prompt) -> bool:
 
 
 def _messages(prompt: Prompt) -> list[BaseMessage]:
-    return [SystemMessage(prompt.system), HumanMessage(prompt.user)]
+    system = [SystemMessage(prompt.system)] if prompt.system else []
+    return [*system, HumanMessage(prompt.user)]
 
 
 def _text(reply: object, prompt: Prompt) -> str:

@@ -143,7 +143,7 @@ def client(*, asynchronous: bool) -> Client:
     ) -> str:  # LlamaIndex keeps the model's counts to itself here
         material = {"system": prompt.system, "user": prompt.user}
         predict = model.astructured_predict if asynchronous else model.structured_predict
-        return as_reply(await settled(predict(form, _template(), **material)))
+        return as_reply(await settled(predict(form, _template(prompt), **material)))
 
     async def streamed(prompt: Prompt, spent: Spent) -> AsyncIterator[str]:
         chat = _model(prompt).astream_chat if asynchronous else _model(prompt).stream_chat
@@ -161,12 +161,14 @@ def _retries(prompt: Prompt) -> bool:
     return getattr(prompt.llm, "max_retries", 0) != 0
 
 
-def _template() -> ChatPromptTemplate:
+def _template(prompt: Prompt) -> ChatPromptTemplate:
     """A template with placeholders alone, as braces in a memory would count as placeholders.
 
     A new one for each call, since LlamaIndex may write a parser into it.
     """
-    return ChatPromptTemplate(message_templates=_messages(Prompt("{system}", "{user}")))
+    return ChatPromptTemplate(
+        message_templates=_messages(Prompt("{system}" if prompt.system else "", "{user}"))
+    )
 
 
 def _model(prompt: Prompt) -> LLM:
@@ -176,10 +178,9 @@ def _model(prompt: Prompt) -> LLM:
 
 
 def _messages(prompt: Prompt) -> list[ChatMessage]:
-    return [
-        ChatMessage(role=MessageRole.SYSTEM, content=prompt.system),
-        ChatMessage(role=MessageRole.USER, content=prompt.user),
-    ]
+    user = ChatMessage(role=MessageRole.USER, content=prompt.user)
+    system = [ChatMessage(role=MessageRole.SYSTEM, content=prompt.system)] if prompt.system else []
+    return [*system, user]
 
 
 def _part(response: ChatResponse, before: str) -> str:

@@ -5,6 +5,7 @@ framework's models, pieces and runs. While a stage works, its meter counts what 
 """
 
 import asyncio
+import inspect
 import time
 from collections.abc import (
     AsyncIterable,
@@ -33,6 +34,7 @@ from recall_retrievers.core.requests import (
     Reply,
     Request,
     Requests,
+    Score,
     Search,
     Sessions,
     Spans,
@@ -42,6 +44,8 @@ from recall_retrievers.core.requests import (
 from recall_retrievers.core.stage import Flow, StageRun
 from recall_retrievers.core.streamed import Show
 from recall_retrievers.core.usage import Meter
+
+_A_DAY = 86_400.0  # seconds
 
 Wanted = TypeVar("Wanted")
 Answer = TypeVar("Answer")
@@ -151,6 +155,11 @@ class World:
             outcomes = await self.refine(meter.deadline.shorten(requests))
             meter.log(outcomes)
             return outcomes
+        if _all_are(requests, Score):
+            shortened = meter.deadline.shorten(requests)
+            scores = await self.call_all(self._scores, shortened, shortened[0].timeout_s)
+            meter.log(scores)
+            return scores
         if _all_are(requests, Search):
             store = _opened(self.store)
             return await store.afind(requests) if self.asynchronous else store.find(requests)
@@ -165,6 +174,16 @@ class World:
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Candidate] | Exception]:
         """What pieces of the framework make of memories, or their errors."""
         raise _no_framework(requests)
+
+    async def _scores(self, request: Score) -> Sequence[float]:
+        score, asked = request.scorer, (request.question, request.texts)
+        if self.asynchronous and not inspect.iscoroutinefunction(score):
+            scores = await asyncio.to_thread(score, *asked)
+        else:
+            scores = score(*asked)
+        if isinstance(scores, Awaitable):
+            return await scores if self.asynchronous else _in_a_thread(scores)
+        return scores
 
     async def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in this world."""
@@ -200,6 +219,18 @@ def run(flow: Flow, world: World = _NOWHERE) -> Recall:
 async def arun(flow: Flow, world: World) -> Recall:
     """The same in a world that does not block the event loop."""
     return await drive(flow, partial(world.answer, meter=Meter("")))
+
+
+def _in_a_thread(waiting: Awaitable[Outcome]) -> Outcome:
+    """The result of what waits, in a loop of its own: the thread of the caller may have one."""
+
+    async def result() -> Outcome:
+        return await waiting
+
+    [outcome] = call_all(asyncio.run, [result()], _A_DAY)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
 
 
 def _all_are(requests: Requests, kind: type[Kind]) -> TypeGuard[Sequence[Kind]]:

@@ -1,18 +1,26 @@
-"""The judgements of a model as a share of the score of each memory.
+"""The judgements of a model or of a scorer as a share of the score of each memory.
 
-A judgement moves a memory and removes none. The model's share of the score is a setting, as a model
-may be weaker than the search.
+A judgement moves a memory and removes none. The share of the score is a setting, as a model may be
+weaker than the search.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from math import exp, isfinite
+from statistics import StatisticsError, correlation, fmean
+from typing import Annotated, Any, cast
+
+from pydantic import AfterValidator, Field
 
 from recall_retrievers.core.candidate import Candidate, Step, identity
-from recall_retrievers.core.errors import ModelError, ReplyError
+from recall_retrievers.core.errors import ModelError, ReplyError, described
+from recall_retrievers.core.requests import Refine, Score, Scorer
 from recall_retrievers.core.settings import Count, Share
 from recall_retrievers.core.stage import Flow, Recall, TopN
+from recall_retrievers.llm.fencing import body
 from recall_retrievers.llm.model_stage import ShowsMemories, about, windows_of
-from recall_retrievers.llm.prompts import reply_form
+from recall_retrievers.llm.prompts import REPLY_FORMS
 from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
 from recall_retrievers.llm.windows import Orders, Window, failures, read_replies, some_failed
 from recall_retrievers.ranking.relevance import by_score, relevances, start
@@ -22,12 +30,42 @@ NOT_JUDGED = "not judged"
 
 _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
+_A_FEW = 20  # memories; of fewer, half may well be good
+
+
+_OF_PAIRS = ("score", "predict")  # methods of LangChain's cross-encoders and sentence-transformers'
+_OF_PIECES = ("compress_documents", "postprocess_nodes")  # of a framework's rerankers
+
+
+def _can_score(scorer: object) -> object:
+    known = (*_OF_PAIRS, *_OF_PIECES)
+    if scorer is None or callable(scorer) or any(hasattr(scorer, name) for name in known):
+        return scorer
+    raise ValueError(
+        "scorer must be a function (question, texts) -> scores, a cross-encoder or a reranker; "
+        f"got {type(scorer).__name__}"
+    )
+
+
+AnyScorer = Annotated[object, AfterValidator(_can_score), Field(exclude=True, repr=False)]
+"""A function as `Scorer`, a cross-encoder, or a reranker of the framework; None = no scorer."""
 
 
 class Judge(ShowsMemories):
-    """A stage in which a model judges the candidates."""
+    """A stage in which a model judges the candidates.
 
-    semantic_share: Share = 0.3  # `benchmarks.weak_models` has the measurements
+    Args:
+        semantic_share: The most that the judgements get of the score, 0 to 1. A model that finds
+            many memories relevant tells them apart badly, so it gets less: the share falls with
+            the square of (1 - the mean of the scores; of fewer than 20, the others count as 0). It
+            also falls if ``orders`` contradict each other. With 1 the judgement is the score.
+        orders: In how many orders each window is sent, 1 to 3. The scores are averaged, which helps
+            a weak model and costs as many calls.
+        top_n: How many to keep.
+        window: How many memories go into one prompt at most; all prompts are sent at once.
+    """
+
+    semantic_share: Share = 0.35  # `benchmarks.weak_models` has the measurements
     orders: Orders = 1
     top_n: TopN = None
     window: Count = 20
@@ -43,12 +81,9 @@ def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -
     if len(recall.memories) < 2:
         return recall
     shown = windows_of(stage, recall.memories, stage.window, stage.orders)
-    name = "ranking" if ranked else "scores"
+    form = REPLY_FORMS["ranking" if ranked else "scores"]
     try:
-        replies = yield [
-            about(stage, recall.query, each, system, reply_form(len(each.memories), scores=name))
-            for each in shown
-        ]
+        replies = yield [about(stage, recall.query, each, system, form) for each in shown]
     except ModelError as error:
         return recall.fell_back(stage.stage_name, error)
 
@@ -68,30 +103,87 @@ def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -
     sent = {*map(identity, recall.memories)}
     if len(scores) < len(sent):
         notes.append(f"{len(sent) - len(scores)} of {len(sent)} {NOT_JUDGED}")
-    means = {name: sum(each) / len(each) for name, each in scores.items()}
-    recall = replace(recall, memories=_mixed(recall.memories, means, stage.semantic_share))
+    recall = replace(recall, memories=_mixed(recall.memories, scores, stage.semantic_share))
     return some_failed(recall, stage.stage_name, outcomes).fell_back(
         stage.stage_name, *dict.fromkeys(notes)
     )
 
 
+def scored(stage: Judge, recall: Recall, scorer: object) -> Flow:
+    """Let a scorer judge the candidates, and sort; if it fails, the order and the scores stand."""
+    if len(recall.memories) < 2:
+        return recall
+    query, memories, wait = recall.query, tuple(recall.memories), stage.timeout_s
+    pairs = next((getattr(scorer, name) for name in _OF_PAIRS if hasattr(scorer, name)), None)
+    try:
+        if any(hasattr(scorer, name) for name in _OF_PIECES):
+            [given] = yield [Refine(scorer, query, memories, wait)]
+            if not isinstance(given, Exception):
+                known = {identity(memory): memory.score for memory in given}
+                given = [known.get(identity(memory)) for memory in memories]
+        else:
+            function = cast("Scorer", scorer if pairs is None else partial(_of_pairs, pairs))
+            [given] = yield [Score(function, query.text, tuple(map(body, memories)), wait)]
+        scores = _from_zero_to_one(given, len(memories))
+    except (TimeoutError, ReplyError) as error:
+        return recall.fell_back(stage.stage_name, error)
+    by_memory = {identity(x): [score] for x, score in zip(memories, scores, strict=True)}
+    return replace(recall, memories=_mixed(memories, by_memory, stage.semantic_share))
+
+
+def _of_pairs(
+    score: Callable[[Sequence[tuple[str, str]]], Sequence[float]],
+    question: str,
+    texts: Sequence[str],
+) -> Sequence[float]:
+    return score([(question, text) for text in texts])
+
+
+def _from_zero_to_one(given: Sequence[Any] | Exception, count: int) -> list[float]:
+    """The scores of a scorer; if some lie outside, all are log-odds. What it leaves out has 0."""
+    if isinstance(given, Exception):
+        raise ReplyError(described(given)) from given
+    try:
+        scores = [None if each is None else float(each) for each in given]
+    except (TypeError, ValueError):
+        scores = []
+    known = [score for score in scores if score is not None]
+    if len(scores) != count or not all(map(isfinite, known)):
+        raise ReplyError(f"expected {count} numbers, one for each text; got {given!r:.80}")
+    if any(not 0 <= score <= 1 for score in known):
+        scores = [None if x is None else 1 / (1 + exp(-max(-500.0, x))) for x in scores]
+    return [score or 0.0 for score in scores]
+
+
 def _mixed(
-    memories: Sequence[Candidate], scores: Mapping[str, float], share: float
+    memories: Sequence[Candidate], scores: Mapping[str, Sequence[float]], most: float
 ) -> tuple[Candidate, ...]:
     """The memories with the model's share in their scores, best first.
 
     A memory that was not judged takes the mean of the judgements, but at most the middle of the
     scale. So it keeps its place among memories with an average judgement.
     """
-    unknown = min(sum(scores.values()) / len(scores), _MIDDLE)
+    means = {name: fmean(each) for name, each in scores.items()}
+    good = sum(means.values()) / max(len(means), _A_FEW)
+    share = most if most == 1 else most * (1 - good) ** 2 * _agreement([*scores.values()])
+    unknown = min(fmean(means.values()), _MIDDLE)
     return by_score(
         [
-            _with_share(memory, relevance, scores.get(identity(memory)), unknown, share)
+            _with_share(memory, relevance, means.get(identity(memory)), unknown, share)
             for memory, relevance in zip(
                 memories, relevances([each.score for each in memories]), strict=True
             )
         ]
     )
+
+
+def _agreement(scores: Sequence[Sequence[float]]) -> float:
+    """How far the scores in several orders agree: their correlation, 0 to 1; 1 = one order."""
+    several = [(each[0], fmean(each[1:])) for each in scores if len(each) > 1]
+    try:
+        return max(0.0, correlation(*zip(*several, strict=True))) if several else 1.0
+    except StatisticsError:  # one score for all: it changes nothing
+        return 1.0
 
 
 def _with_share(
@@ -139,9 +231,13 @@ def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False
         entries, in_order = _flat(answer.value, count, ranked=ranked)
         found, notes = _by_number(entries, count)
         notes = (*in_order, *notes)
+    told, odd = answer.value, (*answer.notes, *notes)
+    whole = isinstance(told, list | dict) and len(told) == len(found) and not odd
+    if whole and (found or name in reply):
+        found = dict.fromkeys(range(1, count + 1), 0.0) | found  # it is whole: others do not help
     if not found:
         raise ReplyError(f"expected {name} for memories 1 to {count}; got {reply[:80]!r}")
-    return Answer(found, (*answer.notes, *notes))
+    return Answer(found, odd)
 
 
 def on_one_scale(outcomes: Sequence[Scores | Exception]) -> list[Scores | Exception]:

@@ -23,7 +23,15 @@ class ModelStage(Stage):
     """The base of every stage that asks a language model.
 
     A prompt is sent again after a pause if the model rejects it (429, 503) or the connection drops.
-    The pause is that of the server's Retry-After; without one it grows. Other errors are final.
+    The pause is that of the server's Retry-After; without one it grows. Other errors are final. A
+    model that refuses the schema of a reply is asked for plain JSON from then on, and one that
+    takes no system message gets the instructions in the message of the user.
+
+    Args:
+        llm: The framework's model. None = no model is asked.
+        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
     """
 
     placeholders: ClassVar[tuple[str, ...]] = ("question", "memories")
@@ -32,7 +40,7 @@ class ModelStage(Stage):
     """What it may hold besides."""
 
     llm: object = Field(default=None, exclude=True, repr=False)
-    timeout_s: Seconds | None = None  # for all attempts taken together
+    timeout_s: Seconds | None = None
     attempts: int | None = Field(default=None, ge=1, le=10)
     structured: bool | None = None
 
@@ -72,9 +80,17 @@ class ModelStage(Stage):
 
 
 class ShowsMemories(ModelStage):
-    """A stage that shows a model the memories."""
+    """A stage that shows a model the memories.
 
-    token_budget: int = Field(default=4000, ge=100, le=10_000_000)  # of memories in one prompt
+    Args:
+        token_budget: How many tokens of memories go into one prompt at most.
+        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
+            ``$messages`` and ``$count``.
+    """
+
+    token_budget: int = Field(default=4000, ge=100, le=10_000_000)
     token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
     system_prompt: SystemPrompt = None
     user_prompt: str | None = None

@@ -63,9 +63,6 @@ class BuildQuery(ModelStage):
         condense: Whether a model writes a question anew, so that it can be understood without the
             messages before it. Put the stage in front of `ExtractTime`. If the model fails, the
             question stays as it is.
-        timeout_s: Seconds to wait for the reply. None = the model's own limit.
-        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
-        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
         user_prompt: Template of the material: ``$messages``.
 

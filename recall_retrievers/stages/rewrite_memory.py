@@ -21,10 +21,10 @@ from recall_retrievers.llm.fencing import QUOTED_MATERIAL, indented
 from recall_retrievers.llm.model_stage import about, windows_of
 from recall_retrievers.llm.prompts import (
     CITED_SENTENCES,
+    REPLY_FORMS,
     REWRITE_RULES,
     USER_WITH_MESSAGES,
     abstention,
-    reply_form,
 )
 from recall_retrievers.llm.windows import Window
 
@@ -65,15 +65,8 @@ class RewriteMemory(Cites):
         check: A second opinion about the sentences that passed: a function that gets a sentence
             and the texts of its memories, and returns whether they support it; or a chat model,
             which is asked once for all sentences. None = no second opinion.
-        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
-        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
-        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         token_budget: How many tokens of memories go into one prompt. More make several prompts,
             which are sent at once. If one fails, its memories stand in the text as they are.
-        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
-        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
-        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
-            ``$messages`` and ``$count``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -122,8 +115,7 @@ class RewriteMemory(Cites):
         return replace(checked, text=text, citations=citations)
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        form = reply_form(len(window.memories), sentences=_NAME)
-        prompt = about(self, query, window, SYSTEM, form, user=USER_WITH_MESSAGES)
+        prompt = about(self, query, window, SYSTEM, REPLY_FORMS[_NAME], user=USER_WITH_MESSAGES)
         # What a second opinion or a later sentence may take back is not shown before the end.
         if window.first or self.check is not None or self.unverified == "fall_back":
             return prompt

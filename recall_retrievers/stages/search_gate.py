@@ -111,9 +111,6 @@ class SearchGate(ModelStage):
         phrases: Further phrases for kinds of cue, in the form of those files, for every language:
             ``{"earlier": ["per our chat"]}``.
         llm: The framework's model, for messages in the undecided band. None = no model.
-        timeout_s: Seconds to wait for the reply. None = the model's own limit.
-        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
-        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         undecided: The band of sums in which the model decides: from the first, below the second.
 
     Raises:

@@ -21,7 +21,7 @@ from stages.reply_kit import CONTENTS, KITS, Kit, Reply, bad, good
 from stages.reply_table import REPLIES
 from tables import table
 
-from recall_retrievers.llm.prompts import reply_form
+from recall_retrievers.llm.prompts import REPLY_FORMS
 from recall_retrievers.stages.rewrite_memory import plain_text
 from recall_retrievers.store import RecallStore
 
@@ -67,7 +67,7 @@ def check_reply(face: Face, kit: Kit, model: Any, reply: Reply) -> None:
 OBJECTS = [
     good("a mapping", lambda kit: MappingProxyType(kit.payload())),
     good("a list", lambda kit: kit.entries()),
-    good("a form", lambda kit: reply_form(4, sentences=kit.key).model_construct(**kit.payload())),
+    good("a form", lambda kit: REPLY_FORMS[kit.key].model_construct(**kit.payload())),
     good("a message in a mapping", lambda kit: {"raw": AIMessage(kit.json()), "parsed": None}),
     *[bad(repr(x)[:9], lambda kit, x=x: x) for x in (None, 7, [], b"so", {1}, {("a",): 1}, object)],
 ]
