@@ -56,8 +56,12 @@ def test_a_model_that_takes_a_form_is_given_it_and_asked_once(face: Face) -> Non
     [form] = model.forms
     assert set(form["properties"]) == {"scores"}
     pairs = form["properties"]["scores"]
-    assert (pairs["maxItems"], pairs["items"]["minItems"], pairs["items"]["maxItems"]) == (3, 2, 2)
-    assert pairs["items"]["items"] == {"maximum": 3, "minimum": 0, "type": "number"}
+    assert (pairs["maxItems"], pairs["items"]["minItems"], pairs["items"]["maxItems"]) == (
+        100,
+        2,
+        2,
+    )
+    assert pairs["items"]["items"] == {"minimum": 0, "type": "number"}
 
 
 @once
@@ -72,7 +76,7 @@ def test_braces_in_a_memory_reach_a_model_that_takes_a_form(face: Face) -> None:
 
 FAILING: dict[str, Any] = {
     "an error": (ValueError("tools are not supported"), "ValueError: tools are not supported"),
-    "another form": ({"ratings": []}, "for Reply"),
+    "another form": ({"ratings": []}, "for Scores"),
     "prose instead": ("I would rather not.", "lain text: 'I would rather not.'"),
     "nothing": ("", ""),
 }

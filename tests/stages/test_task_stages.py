@@ -1,5 +1,6 @@
 """SemanticRank, RerankMemory's filter and ranking, MergeMemory's text and budget, TokenBudget."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -151,12 +152,12 @@ def test_the_model_has_a_share_of_the_score() -> None:
     recall, _ = ranked(said, semantic_share=0.2)
 
     assert [round(each.score or 0, 3) for each in recall.memories] == [
-        0.84,
-        0.72,
-        0.56,
-        0.48,
-        0.42,
-        0.4,
+        0.834,
+        0.746,
+        0.58,
+        0.498,
+        0.417,
+        0.414,
     ]
     assert "".join(each.id for each in recall.memories) == "bacdfe"
     assert ranked(said, semantic_share=0)[0].memories[0].id == "a"
@@ -164,13 +165,36 @@ def test_the_model_has_a_share_of_the_score() -> None:
     assert recall.fallbacks == ()
 
 
-def test_what_a_model_leaves_out_counts_like_the_others_and_at_most_half() -> None:
-    poor, _ = ranked('{"scores": [[2, 0.05]]}')
-    rich, _ = ranked('{"scores": [[6, 1.0]]}')
+def test_the_more_memories_a_model_finds_good_the_less_it_counts() -> None:
+    many = tuple(Candidate(content=f"{n}", id=f"{n}", score=0.9 - n / 40) for n in range(20))
 
+    def share(said: list[list[float]], **settings: Any) -> float:
+        stage = SemanticRank(llm=object(), semantic_share=0.4, **settings)
+        reply = json.dumps({"scores": said})
+        recall, _ = answered([stage], Recall(ASKED.query, many), reply)
+        [last] = [each for each in recall.memories if each.id == "19"]
+        return 1 - next(step.value for step in last.steps if step.change == "times")
+
+    assert share([[2, 1.0]]) == pytest.approx(0.4 * 0.95**2)
+    assert share([[n, 0.5] for n in range(1, 21)]) == pytest.approx(0.4 * 0.5**2)
+    assert share([[n, 1.0] for n in range(1, 21)]) == pytest.approx(0)
+    # The same numbers are other memories in another order: it contradicts itself.
+    assert share([[n, n / 20] for n in range(1, 21)], orders=2) < 0.4 * 0.475**2 / 2
+
+
+def test_what_a_whole_reply_leaves_out_counts_as_0_and_of_a_broken_one_like_the_others() -> None:
+    whole, _ = ranked('{"scores": [[6, 1.0]]}')
+    nothing, _ = ranked('{"scores": []}')
+    poor, _ = ranked('{"scores": [[2, 0.05], [3')
+    rich, _ = ranked('{"scores": [[6, 1.0], [3')
+
+    assert {each.id: each.noted("semantic") for each in whole.memories}["a"] == 0
+    assert [each.id for each in nothing.memories] == SIX_IDS
+    assert whole.fallbacks == nothing.fallbacks == ()
     assert "".join(each.id for each in poor.memories) == "abcdef"
-    assert "".join(each.id for each in rich.memories) == "abcfde"
-    assert poor.fallbacks == rich.fallbacks == ("SemanticRank: 5 of 6 not judged",)
+    assert {each.id: each.noted("semantic") for each in rich.memories}["a"] == "not judged"
+    for broken in (poor, rich):
+        assert broken.fallbacks[1:] == ("SemanticRank: 5 of 6 not judged",)
 
 
 def test_windows_are_on_one_scale() -> None:
