@@ -14,7 +14,7 @@ from typing import Annotated, Any, cast
 from pydantic import AfterValidator, Field
 
 from recall_retrievers.core.candidate import Candidate, Step, identity
-from recall_retrievers.core.errors import ModelError, ReplyError, described
+from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.requests import Refine, Score, Scorer
 from recall_retrievers.core.settings import Count, Share
 from recall_retrievers.core.stage import Flow, Recall, TopN
@@ -124,6 +124,8 @@ def scored(stage: Judge, recall: Recall, scorer: object) -> Flow:
         else:
             function = cast("Scorer", scorer if pairs is None else partial(_of_pairs, pairs))
             [given] = yield [Score(function, query.text, tuple(map(body, memories)), wait)]
+        if isinstance(given, Exception):
+            return recall.fell_back(stage.stage_name, given)
         scores = _from_zero_to_one(given, len(memories))
     except (TimeoutError, ReplyError) as error:
         return recall.fell_back(stage.stage_name, error)
@@ -139,10 +141,8 @@ def _of_pairs(
     return score([(question, text) for text in texts])
 
 
-def _from_zero_to_one(given: Sequence[Any] | Exception, count: int) -> list[float]:
+def _from_zero_to_one(given: Sequence[Any], count: int) -> list[float]:
     """The scores of a scorer; if some lie outside, all are log-odds. What it leaves out has 0."""
-    if isinstance(given, Exception):
-        raise ReplyError(described(given)) from given
     try:
         scores = [None if each is None else float(each) for each in given]
     except (TypeError, ValueError):
