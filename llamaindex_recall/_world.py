@@ -162,10 +162,7 @@ def _retries(prompt: Prompt) -> bool:
 
 
 def _template(prompt: Prompt) -> ChatPromptTemplate:
-    """A template with placeholders alone, as braces in a memory would count as placeholders.
-
-    A new one for each call, since LlamaIndex may write a parser into it.
-    """
+    # A new one, as LlamaIndex may write a parser into it; braces in a memory would be placeholders.
     return ChatPromptTemplate(
         message_templates=_messages(Prompt("{system}" if prompt.system else "", "{user}"))
     )
@@ -178,9 +175,8 @@ def _model(prompt: Prompt) -> LLM:
 
 
 def _messages(prompt: Prompt) -> list[ChatMessage]:
-    user = ChatMessage(role=MessageRole.USER, content=prompt.user)
-    system = [ChatMessage(role=MessageRole.SYSTEM, content=prompt.system)] if prompt.system else []
-    return [*system, user]
+    roles = {MessageRole.SYSTEM: prompt.system, MessageRole.USER: prompt.user}
+    return [ChatMessage(role=role, content=text) for role, text in roles.items() if text]
 
 
 def _part(response: ChatResponse, before: str) -> str:

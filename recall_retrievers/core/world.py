@@ -156,8 +156,7 @@ class World:
             meter.log(outcomes)
             return outcomes
         if _all_are(requests, Score):
-            shortened = meter.deadline.shorten(requests)
-            scores = await self.call_all(self._scores, shortened, shortened[0].timeout_s)
+            scores = await self.score(meter.deadline.shorten(requests))
             meter.log(scores)
             return scores
         if _all_are(requests, Search):
@@ -175,15 +174,19 @@ class World:
         """What pieces of the framework make of memories, or their errors."""
         raise _no_framework(requests)
 
+    async def score(self, requests: Sequence[Score]) -> Sequence[Sequence[float] | Exception]:
+        """What scorers return, or their errors."""
+        wait = requests[0].timeout_s
+        if self.asynchronous:
+            return await call_all_async(self._scores, requests, wait)
+        # In a thread, as one that waits needs a loop, and the caller may be in another.
+        return call_all(lambda each: asyncio.run(self._scores(each)), requests, wait or _A_DAY)
+
     async def _scores(self, request: Score) -> Sequence[float]:
         score, asked = request.scorer, (request.question, request.texts)
         if self.asynchronous and not inspect.iscoroutinefunction(score):
-            scores = await asyncio.to_thread(score, *asked)
-        else:
-            scores = score(*asked)
-        if isinstance(scores, Awaitable):
-            return await scores if self.asynchronous else _in_a_thread(scores)
-        return scores
+            return await settled(await asyncio.to_thread(score, *asked))
+        return await settled(score(*asked))
 
     async def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in this world."""
@@ -219,18 +222,6 @@ def run(flow: Flow, world: World = _NOWHERE) -> Recall:
 async def arun(flow: Flow, world: World) -> Recall:
     """The same in a world that does not block the event loop."""
     return await drive(flow, partial(world.answer, meter=Meter("")))
-
-
-def _in_a_thread(waiting: Awaitable[Outcome]) -> Outcome:
-    """The result of what waits, in a loop of its own: the thread of the caller may have one."""
-
-    async def result() -> Outcome:
-        return await waiting
-
-    [outcome] = call_all(asyncio.run, [result()], _A_DAY)
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
 
 
 def _all_are(requests: Requests, kind: type[Kind]) -> TypeGuard[Sequence[Kind]]:

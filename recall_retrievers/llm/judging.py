@@ -19,7 +19,7 @@ from recall_retrievers.core.requests import Refine, Score, Scorer
 from recall_retrievers.core.settings import Count, Share
 from recall_retrievers.core.stage import Flow, Recall, TopN
 from recall_retrievers.llm.fencing import body
-from recall_retrievers.llm.model_stage import ShowsMemories, about, windows_of
+from recall_retrievers.llm.model_stage import ShowsMemories, prompt_about, windows_of
 from recall_retrievers.llm.prompts import REPLY_FORMS
 from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
 from recall_retrievers.llm.windows import Orders, Window, failures, read_replies, some_failed
@@ -83,7 +83,7 @@ def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -
     shown = windows_of(stage, recall.memories, stage.window, stage.orders)
     form = REPLY_FORMS["ranking" if ranked else "scores"]
     try:
-        replies = yield [about(stage, recall.query, each, system, form) for each in shown]
+        replies = yield [prompt_about(stage, recall.query, each, system, form) for each in shown]
     except ModelError as error:
         return recall.fell_back(stage.stage_name, error)
 
@@ -167,14 +167,23 @@ def _mixed(
     good = sum(means.values()) / max(len(means), _A_FEW)
     share = most if most == 1 else most * (1 - good) ** 2 * _agreement([*scores.values()])
     unknown = min(fmean(means.values()), _MIDDLE)
-    return by_score(
-        [
-            _with_share(memory, relevance, means.get(identity(memory)), unknown, share)
-            for memory, relevance in zip(
-                memories, relevances([each.score for each in memories]), strict=True
-            )
-        ]
-    )
+    found = relevances([each.score for each in memories])
+    mixed = []
+    for memory, relevance in zip(memories, found, strict=True):
+        judgement = means.get(identity(memory))
+        value = unknown if judgement is None else judgement
+        about = NOT_JUDGED if judgement is None else "by the model"
+        notes = {"semantic": NOT_JUDGED if judgement is None else judgement, "found": relevance}
+        rest, whole = (1 - share) * relevance, f"{about} ({value:.2f})"
+        score = value if share == 1 else rest + share * value
+        steps = (
+            start(memory.score, relevance, _MODEL),
+            Step(_MODEL, "times", 1 - share, rest, about="as the share of relevance"),
+            Step(_MODEL, "add", share * value, score, about=whole, notes=notes),
+        )
+        replaced = (Step(_MODEL, "set", value, value, about=about, notes=notes),)
+        mixed.append(memory.after(score, *(replaced if share == 1 else steps)))
+    return by_score(mixed)
 
 
 def _agreement(scores: Sequence[Sequence[float]]) -> float:
@@ -184,24 +193,6 @@ def _agreement(scores: Sequence[Sequence[float]]) -> float:
         return max(0.0, correlation(*zip(*several, strict=True))) if several else 1.0
     except StatisticsError:  # one score for all: it changes nothing
         return 1.0
-
-
-def _with_share(
-    memory: Candidate, relevance: float, judgement: float | None, unknown: float, share: float
-) -> Candidate:
-    value = unknown if judgement is None else judgement
-    about = NOT_JUDGED if judgement is None else "by the model"
-    notes = {"semantic": NOT_JUDGED if judgement is None else judgement, "found": relevance}
-    if share == 1:
-        return memory.after(value, Step(_MODEL, "set", value, value, about=about, notes=notes))
-    rest = (1 - share) * relevance
-    score = rest + share * value
-    return memory.after(
-        score,
-        start(memory.score, relevance, _MODEL),
-        Step(_MODEL, "times", 1 - share, rest, about="as the share of relevance"),
-        Step(_MODEL, "add", share * value, score, about=f"{about} ({value:.2f})", notes=notes),
-    )
 
 
 # -- the scores in a reply, on one scale from 0 to 1 ----------------------------------------------

@@ -104,7 +104,7 @@ def windows_of(
     return windows(memories, budget=budget, count=count, most=most, orders=orders)
 
 
-def about(  # noqa: PLR0913  what a prompt consists of
+def prompt_about(  # noqa: PLR0913  what a prompt consists of
     stage: ShowsMemories,
     query: Query,
     window: Window,

@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from string import Template
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    BaseModel,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    create_model,
+)
 
 T = TypeVar("T")
 
@@ -35,9 +42,6 @@ Every sentence rests on memories and names them by number; keep to their own wor
 figures, and add nothing that they do not say. Where memories contradict each other, the one that \
 was recorded later holds; where that is unclear, tell both with their dates. Write in the language \
 of the question. If no memory helps, the list stays empty."""
-
-REWRITE_RULES = f"""\
-what bears on it, what can be acted on, in a sensible order, and nothing else. {CITED_RULES}"""
 
 CITED_SENTENCES = '[{"text": sentence, "memories": [number, number]}, ...]'
 """The form of the sentences, in the prompts. It is no JSON, so that a copy of it is no text."""
@@ -74,35 +78,18 @@ class CitedSentence(BaseModel):
 _Sentences = Loose[Annotated[list[CitedSentence], Field(max_length=MOST_SENTENCES)]]
 
 
-class Scores(BaseModel):
-    """A pair for each memory that bears on the question: its number, and its score up to 1.0."""
-
-    scores: _Pairs
-
-
-class Ranking(BaseModel):
-    """A pair for each memory that helps, the best first: its number, and its score up to 1.0."""
-
-    ranking: _Pairs
-
-
-class Sentences(BaseModel):
-    """A short text, sentence by sentence, with the numbers of the memories it rests on."""
-
-    sentences: _Sentences
-
-
-class Points(BaseModel):
-    """A few points, a sentence each, with the numbers of the memories it rests on."""
-
-    points: _Sentences
-
-
+_LISTS = {
+    "scores": (_Pairs, "A pair for each memory that bears on it: its number, its score."),
+    "ranking": (
+        _Pairs,
+        "A pair for each memory that helps, the best first.",
+    ),
+    "sentences": (_Sentences, "A short text, and the numbers of the memories it rests on."),
+    "points": (_Sentences, "A few points, and the numbers of the memories they rest on."),
+}
 REPLY_FORMS: Mapping[str, type[BaseModel]] = {
-    "scores": Scores,
-    "ranking": Ranking,
-    "sentences": Sentences,
-    "points": Points,
+    name: create_model(name.capitalize(), __doc__=about, **{name: (kind, ...)})  # type: ignore[call-overload]  # a field by its name
+    for name, (kind, about) in _LISTS.items()
 }
 """The form of a reply about memories, by the name of its list."""
 

@@ -20,7 +20,7 @@ from recall_retrievers.llm.checking.citation_check import Verified
 from recall_retrievers.llm.cited_text import sentences_in
 from recall_retrievers.llm.citing import Cites, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.model_stage import about, windows_of
+from recall_retrievers.llm.model_stage import prompt_about, windows_of
 from recall_retrievers.llm.prompts import CITED_RULES, CITED_SENTENCES, REPLY_FORMS, abstention
 from recall_retrievers.llm.windows import Window
 
@@ -119,7 +119,7 @@ class Reflect(Cites):
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
         system = SYSTEM.substitute(WANTED[self.kind])
-        return about(self, query, window, system, REPLY_FORMS["points"])
+        return prompt_about(self, query, window, system, REPLY_FORMS["points"])
 
 
 def _first_sentences(memories: Sequence[Candidate]) -> tuple[Citation, ...]:

@@ -18,19 +18,20 @@ from recall_retrievers.llm.checking.citation_check import Verified, verify
 from recall_retrievers.llm.cited_text import finished_claims
 from recall_retrievers.llm.citing import Cites, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, indented
-from recall_retrievers.llm.model_stage import about, windows_of
+from recall_retrievers.llm.model_stage import prompt_about, windows_of
 from recall_retrievers.llm.prompts import (
+    CITED_RULES,
     CITED_SENTENCES,
     REPLY_FORMS,
-    REWRITE_RULES,
     USER_WITH_MESSAGES,
     abstention,
 )
 from recall_retrievers.llm.windows import Window
 
 SYSTEM = f"""\
-You turn memories into a short text that helps with a question: {REWRITE_RULES} Leave out memories \
-that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply with JSON only, \
+You turn memories into a short text that helps with a question: what bears on it, what can be \
+acted on, in a sensible order, and nothing else. {CITED_RULES} Leave out memories that do not \
+help. {QUOTED_MATERIAL} So are the question and the messages. Reply with JSON only, \
 one entry for each sentence:
 {{"sentences": {CITED_SENTENCES}}}"""
 
@@ -115,7 +116,9 @@ class RewriteMemory(Cites):
         return replace(checked, text=text, citations=citations)
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        prompt = about(self, query, window, SYSTEM, REPLY_FORMS[_NAME], user=USER_WITH_MESSAGES)
+        prompt = prompt_about(
+            self, query, window, SYSTEM, REPLY_FORMS[_NAME], user=USER_WITH_MESSAGES
+        )
         # What a second opinion or a later sentence may take back is not shown before the end.
         if window.first or self.check is not None or self.unverified == "fall_back":
             return prompt
