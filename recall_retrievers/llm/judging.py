@@ -20,7 +20,7 @@ from recall_retrievers.core.settings import Count, Share
 from recall_retrievers.core.stage import Flow, Recall, TopN
 from recall_retrievers.llm.fencing import body
 from recall_retrievers.llm.model_stage import ShowsMemories, prompt_about, windows_of
-from recall_retrievers.llm.prompts import REPLY_FORMS
+from recall_retrievers.llm.prompts import MOST_PAIRS, REPLY_FORMS
 from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
 from recall_retrievers.llm.windows import Orders, Window, failures, read_replies, some_failed
 from recall_retrievers.ranking.relevance import by_score, relevances, start
@@ -31,8 +31,6 @@ NOT_JUDGED = "not judged"
 _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
 _A_FEW = 20  # memories; of fewer, half may well be good
-
-
 _OF_PAIRS = ("score", "predict")  # methods of LangChain's cross-encoders and sentence-transformers'
 _OF_PIECES = ("compress_documents", "postprocess_nodes")  # of a framework's rerankers
 
@@ -147,9 +145,9 @@ def _from_zero_to_one(given: Sequence[Any], count: int) -> list[float]:
         scores = [None if each is None else float(each) for each in given]
     except (TypeError, ValueError):
         scores = []
-    known = [score for score in scores if score is not None]
-    if len(scores) != count or not all(map(isfinite, known)):
-        raise ReplyError(f"expected {count} numbers, one for each text; got {given!r:.80}")
+    known = [score for score in scores if score is not None and isfinite(score)]
+    if len(known) + scores.count(None) != count:
+        raise ReplyError(f"expected {count} numbers, one for each text; got {len(known)}")
     if any(not 0 <= score <= 1 for score in known):
         scores = [None if x is None else 1 / (1 + exp(-max(-500.0, x))) for x in scores]
     return [score or 0.0 for score in scores]
@@ -223,7 +221,7 @@ def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False
         found, notes = _by_number(entries, count)
         notes = (*in_order, *notes)
     told, odd = answer.value, (*answer.notes, *notes)
-    whole = isinstance(told, list | dict) and len(told) == len(found) and not odd
+    whole = isinstance(told, list | dict) and len(told) == len(found) < MOST_PAIRS and not odd
     if whole and (found or name in reply):
         found = dict.fromkeys(range(1, count + 1), 0.0) | found  # it is whole: others do not help
     if not found:

@@ -48,6 +48,7 @@ CITED_SENTENCES = '[{"text": sentence, "memories": [number, number]}, ...]'
 
 
 MOST_SENTENCES = 20  # in a text
+MOST_PAIRS = 50  # in a reply in a form: where it has as many, it may be cut off
 
 
 def _as_it_is(value: object, check: ValidatorFunctionWrapHandler) -> object:
@@ -64,7 +65,7 @@ Loose = Annotated[T, WrapValidator(_as_it_is)]
 # The forms do not depend on the number of memories: a provider compiles each new schema, and puts
 # it before the prompt, where another one would spoil its cache.
 _Pair = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=2, max_length=2)]
-_Pairs = Loose[Annotated[list[_Pair], Field(max_length=100)]]
+_Pairs = Loose[Annotated[list[_Pair], Field(max_length=MOST_PAIRS)]]
 _Numbers = Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=MOST_SENTENCES)]
 
 

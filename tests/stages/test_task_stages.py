@@ -270,8 +270,11 @@ def sleeps(_: str, texts: Sequence[str]) -> list[float]:
     ("scorer", "why"),
     [
         (fails, "ConnectionError: down"),
-        (lambda *_: [1.0], "ReplyError: expected 3 numbers, one for each text; got [1.0]"),
-        (lambda *_: [1.0, float("nan"), 0.0], "ReplyError: expected 3 numbers"),
+        (lambda *_: [1.0], "ReplyError: expected 3 numbers, one for each text; got 1"),
+        (
+            lambda *_: [1.0, float("nan"), 0.0],
+            "ReplyError: expected 3 numbers, one for each text; got 2",
+        ),
         (lambda *_: ["good"] * 3, "ReplyError: expected 3 numbers"),
         (lambda *_: 7, "ReplyError: expected 3 numbers"),
         (sleeps, "TimeoutError: no answer within 0.05 s"),
