@@ -277,7 +277,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         shares = [float(each) for each in given.shares.split(",")]
     except (DataError, ValueError) as error:
         parser.error(str(error))
-    if min(given.seeds, given.questions or 1) < 1 or not all(0 <= each <= 1 for each in shares):
+    if min(given.seeds, 1 if given.questions is None else given.questions) < 1 or not all(
+        0 <= each <= 1 for each in shares
+    ):
         parser.error(
             "--seeds and --questions take a number from 1 on, --shares numbers from 0 to 1"
         )
