@@ -63,28 +63,17 @@ async def ask_models(world: World, client: Client, prompts: Sequence[Prompt]) ->
     ]
 
 
-@dataclass(slots=True)
-class _Refused:
-    """What a model has refused, so that it is not asked for it again."""
-
-    form: bool = False
-    system: bool = False
+_REFUSED: dict[int, set[str]] = {}  # "form" or "system", by model; those of pydantic have no hash
 
 
-_REFUSED: dict[int, _Refused] = {}  # by model; models of pydantic have no hash
-
-
-def _refused(model: object) -> _Refused:
+def _refused(model: object) -> set[str]:
     """What a model has refused, for as long as there is that model."""
-    known = _REFUSED.get(id(model))
-    if known is None:
-        known = _Refused()
+    if id(model) not in _REFUSED:
         try:
             weakref.finalize(model, _REFUSED.pop, id(model), None).atexit = False
         except TypeError:  # nobody would hear of its end, and its id may be another's then
-            return known
-        _REFUSED[id(model)] = known
-    return known
+            return set()
+    return _REFUSED.setdefault(id(model), set())
 
 
 @dataclass(slots=True)
@@ -98,11 +87,11 @@ class _Call:
     sent: int = 0
     taken: list[Spent] = field(default_factory=list)
     note: str = ""
-    refused: _Refused = field(init=False)
+    refused: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.refused = _refused(self.prompt.llm)
-        if self.refused.system:
+        if "system" in self.refused:
             self.prompt = _all_by_user(self.prompt)
 
     def late(self, pause: float = 0) -> bool:
@@ -145,7 +134,7 @@ class _Call:
             shown = await self._streamed(self.world.show, prompt.finished)
             if shown:
                 return shown
-        takes_form = prompt.structured or not (prompt.structured is False or self.refused.form)
+        takes_form = prompt.structured or not (prompt.structured is False or "form" in self.refused)
         failed = False
         if prompt.form is not None and takes_form:
             try:
@@ -163,7 +152,7 @@ class _Call:
                 elif prompt.structured:
                     self.note = "the model takes no form; it was asked for plain JSON"
         said = await self._understood(self._plainly)
-        self.refused.form = self.refused.form or failed
+        self.refused |= {"form"} if failed else set()
         return said or ""
 
     def _plainly(self, prompt: Prompt) -> Send:
@@ -182,7 +171,7 @@ class _Call:
             except ModelError:
                 self.prompt = whole
                 raise error from None
-            self.refused.system = True
+            self.refused.add("system")
             return text
 
     async def _sent(self, sender: Callable[[Prompt], Send | None]) -> str | None:
