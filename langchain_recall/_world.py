@@ -113,8 +113,8 @@ def client(callbacks: BaseCallbackManager, *, asynchronous: bool) -> Client:
         model = _in_form(prompt)
         return None if model is None else partial(send, model, prompt)
 
-    async def plain(prompt: Prompt, spent: Spent) -> str:
-        return await send(_model(prompt), prompt, spent)
+    def plain(prompt: Prompt) -> Send:
+        return partial(send, _model(prompt), prompt)
 
     async def streamed(prompt: Prompt, spent: Spent) -> AsyncIterator[str]:
         stream = _model(prompt).astream if asynchronous else _model(prompt).stream

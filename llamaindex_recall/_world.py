@@ -123,7 +123,7 @@ def _span(stage_run: StageRun) -> Iterator[Callable[[Recall], Recall]]:
 def client(*, asynchronous: bool) -> Client:
     """Calls models."""
 
-    async def plain(prompt: Prompt, spent: Spent) -> str:
+    async def send(prompt: Prompt, spent: Spent) -> str:
         chat = _model(prompt).achat if asynchronous else _model(prompt).chat
         response = await settled(chat(_messages(prompt)))
         spent.add(response.raw)
@@ -154,7 +154,7 @@ def client(*, asynchronous: bool) -> Client:
             before = response.message.content or ""
         spent.add(raw)
 
-    return Client(plain, formed, _retries, streamed)
+    return Client(lambda prompt: partial(send, prompt), formed, _retries, streamed)
 
 
 def _retries(prompt: Prompt) -> bool:

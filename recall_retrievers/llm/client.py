@@ -45,7 +45,7 @@ Send = Callable[[Spent], Awaitable[str]]
 class Client:
     """How a face calls the model of a prompt."""
 
-    plain: Callable[[Prompt, Spent], Awaitable[str]]
+    plain: Callable[[Prompt], Send]
     formed: Callable[[Prompt], Send | None]  # with the schema of its reply, if the model takes one
     retries: Callable[[Prompt], bool]  # whether the model tries again by itself
     streamed: Callable[[Prompt, Spent], AsyncIterator[str]]
@@ -151,12 +151,9 @@ class _Call:
                     self.note = "asked again for plain JSON, as the form failed (it said nothing)"
                 elif prompt.structured:
                     self.note = "the model takes no form; it was asked for plain JSON"
-        said = await self._understood(self._plainly)
+        said = await self._understood(self.client.plain)
         self.refused |= {"form"} if failed else set()
         return said or ""
-
-    def _plainly(self, prompt: Prompt) -> Send:
-        return lambda spent: self.client.plain(prompt, spent)
 
     async def _understood(self, sender: Callable[[Prompt], Send | None]) -> str | None:
         """What the model says; to one that takes no system message, the user says it all."""

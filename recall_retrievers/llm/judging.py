@@ -4,9 +4,8 @@ A judgement moves a memory and removes none. The share of the score is a setting
 weaker than the search.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from math import exp, isfinite
 from statistics import StatisticsError, correlation, fmean
 from typing import Annotated, Any, cast
@@ -19,7 +18,7 @@ from recall_retrievers.core.requests import Refine, Score, Scorer
 from recall_retrievers.core.settings import Count, Share
 from recall_retrievers.core.stage import Flow, Recall, TopN
 from recall_retrievers.llm.fencing import body
-from recall_retrievers.llm.model_stage import ShowsMemories, prompt_about, windows_of
+from recall_retrievers.llm.model_stage import ShowsMemories
 from recall_retrievers.llm.prompts import MOST_PAIRS, REPLY_FORMS
 from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
 from recall_retrievers.llm.windows import Orders, Window, failures, read_replies, some_failed
@@ -31,18 +30,25 @@ NOT_JUDGED = "not judged"
 _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
 _A_FEW = 20  # memories; of fewer, half may well be good
-_OF_PAIRS = ("score", "predict")  # methods of LangChain's cross-encoders and sentence-transformers'
 _OF_PIECES = ("compress_documents", "postprocess_nodes")  # of a framework's rerankers
 
 
-def _can_score(scorer: object) -> object:
-    known = (*_OF_PAIRS, *_OF_PIECES)
-    if scorer is None or callable(scorer) or any(hasattr(scorer, name) for name in known):
+def _can_score(scorer: Any) -> object:
+    if scorer is None or _is_piece(scorer):
+        return scorer
+    for method in ("score", "predict"):  # of LangChain's cross-encoders, of sentence-transformers'
+        if score := getattr(scorer, method, None):
+            return lambda question, texts: score([(question, text) for text in texts])
+    if callable(scorer):
         return scorer
     raise ValueError(
         "scorer must be a function (question, texts) -> scores, a cross-encoder or a reranker; "
         f"got {type(scorer).__name__}"
     )
+
+
+def _is_piece(scorer: object) -> bool:
+    return any(hasattr(scorer, name) for name in _OF_PIECES)
 
 
 AnyScorer = Annotated[object, AfterValidator(_can_score), Field(exclude=True, repr=False)]
@@ -78,10 +84,10 @@ def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -
     """
     if len(recall.memories) < 2:
         return recall
-    shown = windows_of(stage, recall.memories, stage.window, stage.orders)
+    shown = stage.windows(recall.memories, stage.window, stage.orders)
     form = REPLY_FORMS["ranking" if ranked else "scores"]
     try:
-        replies = yield [prompt_about(stage, recall.query, each, system, form) for each in shown]
+        replies = yield [stage.about(recall.query, each, system, form) for each in shown]
     except ModelError as error:
         return recall.fell_back(stage.stage_name, error)
 
@@ -112,16 +118,15 @@ def scored(stage: Judge, recall: Recall, scorer: object) -> Flow:
     if len(recall.memories) < 2:
         return recall
     query, memories, wait = recall.query, tuple(recall.memories), stage.timeout_s
-    pairs = next((getattr(scorer, name) for name in _OF_PAIRS if hasattr(scorer, name)), None)
     try:
-        if any(hasattr(scorer, name) for name in _OF_PIECES):
+        if _is_piece(scorer):
             [given] = yield [Refine(scorer, query, memories, wait)]
             if not isinstance(given, Exception):
                 known = {identity(memory): memory.score for memory in given}
                 given = [known.get(identity(memory)) for memory in memories]
         else:
-            function = cast("Scorer", scorer if pairs is None else partial(_of_pairs, pairs))
-            [given] = yield [Score(function, query.text, tuple(map(body, memories)), wait)]
+            texts = tuple(map(body, memories))
+            [given] = yield [Score(cast("Scorer", scorer), query.text, texts, wait)]
         if isinstance(given, Exception):
             return recall.fell_back(stage.stage_name, given)
         scores = _from_zero_to_one(given, len(memories))
@@ -129,14 +134,6 @@ def scored(stage: Judge, recall: Recall, scorer: object) -> Flow:
         return recall.fell_back(stage.stage_name, error)
     by_memory = {identity(x): [score] for x, score in zip(memories, scores, strict=True)}
     return replace(recall, memories=_mixed(memories, by_memory, stage.semantic_share))
-
-
-def _of_pairs(
-    score: Callable[[Sequence[tuple[str, str]]], Sequence[float]],
-    question: str,
-    texts: Sequence[str],
-) -> Sequence[float]:
-    return score([(question, text) for text in texts])
 
 
 def _from_zero_to_one(given: Sequence[Any], count: int) -> list[float]:

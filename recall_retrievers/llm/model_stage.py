@@ -95,27 +95,24 @@ class ShowsMemories(ModelStage):
     system_prompt: SystemPrompt = None
     user_prompt: str | None = None
 
+    def windows(
+        self, memories: Sequence[Candidate], most: int | None = None, orders: int = 1
+    ) -> list[Window]:
+        """The memories in windows that fit into prompts; see `recall_retrievers.llm.windows`."""
+        budget, count = self.token_budget, self.token_counter
+        return windows(memories, budget=budget, count=count, most=most, orders=orders)
 
-def windows_of(
-    stage: ShowsMemories, memories: Sequence[Candidate], most: int | None = None, orders: int = 1
-) -> list[Window]:
-    """The memories in windows that fit into the prompts of a stage; see `windows`."""
-    budget, count = stage.token_budget, stage.token_counter
-    return windows(memories, budget=budget, count=count, most=most, orders=orders)
-
-
-def prompt_about(  # noqa: PLR0913  what a prompt consists of
-    stage: ShowsMemories,
-    query: Query,
-    window: Window,
-    system: str,
-    form: type[BaseModel],
-    *,
-    user: Template = USER,
-) -> Prompt:
-    """The prompt of a stage about a question and the memories of a window."""
-    user_prompt, system_prompt = stage.user_prompt or user.template, stage.system_prompt or system
-    return stage.prompt(system_prompt, user_prompt, form, **window.material(query))
+    def about(
+        self,
+        query: Query,
+        window: Window,
+        system: str,
+        form: type[BaseModel],
+        user: str = USER,
+    ) -> Prompt:
+        """The prompt about a question and the memories of a window."""
+        texts = self.system_prompt or system, self.user_prompt or user
+        return self.prompt(*texts, form, **window.material(query))
 
 
 def _signs(names: Iterable[str]) -> str:

@@ -6,7 +6,6 @@ reason to ask again.
 """
 
 from collections.abc import Mapping
-from string import Template
 from typing import Annotated, TypeVar
 
 from pydantic import (
@@ -20,19 +19,14 @@ from pydantic import (
 
 T = TypeVar("T")
 
-USER = Template("""\
-$question
-
-The memories, $count in all:
-$memories""")
-"""The material of a prompt about a question and its memories."""
-
-USER_WITH_MESSAGES = Template("""\
+USER_WITH_MESSAGES = """\
 $question
 $messages
 The memories, $count in all:
-$memories""")
-"""The same with the last messages."""
+$memories"""
+"""The material of a prompt about a question, the last messages and the memories."""
+
+USER = USER_WITH_MESSAGES.replace("$messages", "")
 
 SCORE_PAIRS = "[[number, score], [number, score], ...]"
 """The form of the scores, in the prompts. It is no JSON, so that a copy of it is no judgement."""

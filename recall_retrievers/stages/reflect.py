@@ -20,7 +20,6 @@ from recall_retrievers.llm.checking.citation_check import Verified
 from recall_retrievers.llm.cited_text import sentences_in
 from recall_retrievers.llm.citing import Cites, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.model_stage import prompt_about, windows_of
 from recall_retrievers.llm.prompts import CITED_RULES, CITED_SENTENCES, REPLY_FORMS, abstention
 from recall_retrievers.llm.windows import Window
 
@@ -84,7 +83,7 @@ class Reflect(Cites):
         recall = replace(recall, memories=sources).at_most(recall.query.k)
         citations = _first_sentences(recall.memories)
         if self.llm is not None:
-            window, *others = windows_of(self, recall.memories)
+            window, *others = self.windows(recall.memories)
             if others:
                 left_out = ", ".join(each.id for other in others for each in other.memories)
                 recall = recall.fell_back(self.stage_name, f"no room for memories {left_out}")
@@ -119,7 +118,7 @@ class Reflect(Cites):
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
         system = SYSTEM.substitute(WANTED[self.kind])
-        return prompt_about(self, query, window, system, REPLY_FORMS["points"])
+        return self.about(query, window, system, REPLY_FORMS["points"])
 
 
 def _first_sentences(memories: Sequence[Candidate]) -> tuple[Citation, ...]:

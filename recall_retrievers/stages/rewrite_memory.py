@@ -18,7 +18,6 @@ from recall_retrievers.llm.checking.citation_check import Verified, verify
 from recall_retrievers.llm.cited_text import finished_claims
 from recall_retrievers.llm.citing import Cites, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, indented
-from recall_retrievers.llm.model_stage import prompt_about, windows_of
 from recall_retrievers.llm.prompts import (
     CITED_RULES,
     CITED_SENTENCES,
@@ -93,7 +92,7 @@ class RewriteMemory(Cites):
         memories = recall.memories
         if not memories or self.llm is None or not self.enable_llm_rewrite:
             return replace(recall, text=plain_text(memories))
-        shown = windows_of(self, memories)
+        shown = self.windows(memories)
         asked = [(window, self._prompt(recall.query, window)) for window in shown]
         try:
             checked, outcomes = yield from written(self, recall, asked, _NAME, self._refuses)
@@ -116,9 +115,8 @@ class RewriteMemory(Cites):
         return replace(checked, text=text, citations=citations)
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        prompt = prompt_about(
-            self, query, window, SYSTEM, REPLY_FORMS[_NAME], user=USER_WITH_MESSAGES
-        )
+        form = REPLY_FORMS[_NAME]
+        prompt = self.about(query, window, SYSTEM, form, USER_WITH_MESSAGES)
         # What a second opinion or a later sentence may take back is not shown before the end.
         if window.first or self.check is not None or self.unverified == "fall_back":
             return prompt

@@ -3,12 +3,8 @@
 The last message of the user is read for cues, sentence by sentence: words of earlier talk ("you
 said"), habits ("the usual"), facts that only the user knows ("my sister's birthday"). Each kind of
 cue has a weight and counts once in a sentence. In English and Chinese a last cue is what the words
-of the whole message say, by weights learned from labelled prompts. The sentence with the highest
-sum decides. A model can decide if the sum is just below the threshold. If the model fails, the sum
-decides, and the trace says so.
-
-PersonaLab's gate adds memory words x 3, question words x 1 and pronouns x 2 over the whole text. It
-searches from 3 on. This gate has the same three weights, for other cues.
+of the whole message say, by learned weights. The sentence with the highest sum decides, or a model
+if that is just below the threshold. The weights 3, 2 and 1 are those of PersonaLab's gate.
 """
 
 from __future__ import annotations
@@ -49,8 +45,7 @@ WEIGHTS = {
 }
 """The weight of each kind of cue; `recall_retrievers.gate.language.CUES` explains the kinds.
 
-The last one is not a phrase: it multiplies what all the words of a message say by weights learned
-from labelled prompts. They are there for English and Chinese. 0 turns them off.
+The last one is for the learned weights of all words, in English and Chinese; 0 turns them off.
 """
 
 LANGUAGES = ("en", "zh", "de", "es", "fr")
