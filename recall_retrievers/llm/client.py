@@ -135,22 +135,22 @@ class _Call:
             if shown:
                 return shown
         takes_form = prompt.structured or not (prompt.structured is False or "form" in self.refused)
-        failed = False
+        failed = ""
         if prompt.form is not None and takes_form:
             try:
-                text = await self._understood(self.client.formed)
+                said = await self._understood(self.client.formed)
             except ModelError as error:
                 if is_transient(error):  # it was sent again in vain: so would plain JSON be
                     raise
-                failed = True
-                self.note = f"asked again for plain JSON, as the form failed ({error})"
+                failed = str(error)
             else:
-                if text is not None and text.strip():
-                    return text
-                if text is not None:
-                    self.note = "asked again for plain JSON, as the form failed (it said nothing)"
-                elif prompt.structured:
-                    self.note = "the model takes no form; it was asked for plain JSON"
+                if said and said.strip():
+                    return said
+                failed = "" if said is None else "it said nothing"
+            if failed:
+                self.note = f"asked again for plain JSON, as the form failed ({failed})"
+            elif prompt.structured:
+                self.note = "the model takes no form; it was asked for plain JSON"
         said = await self._understood(self.client.plain)
         self.refused |= {"form"} if failed else set()
         return said or ""

@@ -17,11 +17,11 @@ from recall_retrievers.ranking.near_duplicates import distinct
 from recall_retrievers.ranking.relevance import by_score
 
 SEMANTIC = f"""\
-You judge how well memories answer a question. Give each memory that bears on it a score: 1.0 = it \
-answers the question; 0.7 = it answers a part of it; 0.4 = it is about the same matter and does \
-not answer. Use the values between them too. Leave out every other memory: one that only shares \
-words with the question counts as 0.0. {QUOTED_MATERIAL} So is the question. Reply with JSON only, \
-one pair for each memory that you score, its number and its score:
+You judge how well memories answer a question. Give each memory that bears on the question a \
+score: 1.0 = it answers the question; 0.7 = it answers a part of it; 0.4 = it is about the same \
+matter and does not answer. Use the values between them too. Leave out every other memory, also \
+one that only shares words with the question: it counts as 0.0. {QUOTED_MATERIAL} So is the \
+question. Reply with JSON only, one pair for each memory that you score, its number and its score:
 {{"scores": {SCORE_PAIRS}}}"""
 
 RERANK = f"""\
