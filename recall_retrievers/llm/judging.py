@@ -84,7 +84,7 @@ def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -
     """
     if len(recall.memories) < 2:
         return recall
-    shown = stage.windows(recall.memories, stage.window, stage.orders)
+    shown = stage.windows(recall.memories, most=stage.window, orders=stage.orders)
     form = REPLY_FORMS["ranking" if ranked else "scores"]
     try:
         replies = yield [stage.about(recall.query, each, system, form) for each in shown]

@@ -55,12 +55,9 @@ class ModelStage(Stage):
         known = (*cls.placeholders, *cls.optional_placeholders)
         missing = [each for each in cls.placeholders if each not in named]
         unknown = [each for each in named if each not in known]
-        if missing:
-            raise ValueError(f"user_prompt must hold {_signs(missing)}")
-        if unknown:
-            raise ValueError(
-                f"user_prompt has no {_signs(unknown)} to put in; it takes: {_signs(known)}"
-            )
+        if missing or unknown:
+            wrong = f"hold {_signs(missing)}" if missing else f"not hold {_signs(unknown)}"
+            raise ValueError(f"user_prompt must {wrong}; it takes: {_signs(known)}")
         return prompt
 
     def prompt(self, system: str, user: str, form: type[BaseModel], **material: str) -> Prompt:
@@ -70,13 +67,8 @@ class ModelStage(Stage):
 
     def to_model(self, prompt: Prompt) -> Prompt:
         """A prompt with the model it goes to, and how it is sent."""
-        return replace(
-            prompt,
-            llm=self.llm,
-            timeout_s=self.timeout_s,
-            attempts=self.attempts,
-            structured=self.structured,
-        )
+        names = ("llm", "timeout_s", "attempts", "structured")
+        return replace(prompt, **{name: getattr(self, name) for name in names})
 
 
 class ShowsMemories(ModelStage):
@@ -95,12 +87,9 @@ class ShowsMemories(ModelStage):
     system_prompt: SystemPrompt = None
     user_prompt: str | None = None
 
-    def windows(
-        self, memories: Sequence[Candidate], most: int | None = None, orders: int = 1
-    ) -> list[Window]:
+    def windows(self, memories: Sequence[Candidate], **how: int) -> list[Window]:
         """The memories in windows that fit into prompts; see `recall_retrievers.llm.windows`."""
-        budget, count = self.token_budget, self.token_counter
-        return windows(memories, budget=budget, count=count, most=most, orders=orders)
+        return windows(memories, budget=self.token_budget, count=self.token_counter, **how)
 
     def about(
         self,

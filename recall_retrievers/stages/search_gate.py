@@ -146,12 +146,7 @@ class SearchGate(ModelStage):
         return self
 
     def explain(self, conversation: Conversation, system_prompt: str = "") -> GateReading:
-        """The decision for a conversation, with its cues; the model is not used.
-
-        Args:
-            conversation: See `should_search_memory`.
-            system_prompt: See `should_search_memory`.
-        """
+        """The decision with its cues, and without the model; see `should_search_memory`."""
         return self._read(read_turns(conversation), names_served(system_prompt))
 
     def should_search(self, conversation: Conversation, system_prompt: str = "") -> bool:

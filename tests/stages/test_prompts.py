@@ -179,7 +179,10 @@ def test_messages_must_stand_in_the_prompt_of_a_query() -> None:
 WRONG_PROMPTS = {
     "no memories": ("$question", r"must hold \$memories"),
     "no placeholder": ("Rank them.", r"must hold \$question, \$memories"),
-    "an unknown one": ("$question $memories $mood", r"no \$mood .* takes: \$question, \$memories"),
+    "an unknown one": (
+        "$question $memories $mood",
+        r"not hold \$mood; it takes: \$question, \$memories",
+    ),
     "a bare sign": ("$question $memories 5 $", r"write \$\$ for the sign"),
 }
 
