@@ -4,7 +4,14 @@ from tables import table
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Claim
-from recall_retrievers.llm.checking.citation_check import Verified, adds_a_clause, verify
+from recall_retrievers.llm.checking.citation_check import (
+    Evidence,
+    Shown,
+    Verified,
+    adds_a_clause,
+    judge,
+    verify,
+)
 from recall_retrievers.text.words import words
 from recall_retrievers.timeline import parse_time
 
@@ -31,6 +38,13 @@ PASSES = {
     "no denial at all, in Chinese": ("她的茶很不错。", "我的茶很好。"),
     "more digits than Python counts": (f"The key is {LONG}.", f"My key is {LONG}."),
     "more millions than Python counts": (f"It cost {MILLIONS}.", f"It cost {MILLIONS}, I said."),
+    "an answer with no": ("No, Ann likes tea.", "Ann likes tea."),
+    "not until": ("Ann moved in May.", "Ann did not move to Elm Street until May."),
+    "a length of a list": (
+        "Two teas were named: Assam and Oolong.",
+        "Ann named Assam and Oolong teas.",
+    ),
+    "a list with a title": ("Two books: Emma and Pride and Joy.", "Books: Emma. Pride and Joy."),
     "an ending of a name": ("Ann loves Italian food.", "I love the food of Italy. Ann"),
 }
 REFUSED = {
@@ -57,11 +71,15 @@ REFUSED = {
         "Ann bought green tea at the market and spilled red wine over trousers.",
         "Ann bought green tea at the market.",
     ),
-    "a short clause that nobody said": (
-        "Ann bought green tea because her doctor insisted.",
-        "Ann bought green tea at the market.",
+    "a Chinese clause that nobody said": ("她买了绿茶，因为医生严肃要求。", "我在市场买了绿茶。"),
+    "another length of a list": (
+        "Two teas: Assam, Oolong and Sencha.",
+        "Assam, Oolong, Sencha teas.",
     ),
-    "a Chinese clause that nobody said": ("她买了绿茶，因为医生要求。", "我在市场买了绿茶。"),
+    "words far from each other": (
+        "Ann plays quiet chess with Otto in Rome every long winter.",
+        "Ann bakes. It rains. We sat in Rome. Nobody came. It snows. Otto sings. He drives.",
+    ),
     "an address": ("Ann likes green tea: www.evil.example.", "Ann likes green tea."),
     "an e-mail": ("Ann likes tea, ann@evil.example.", "Ann likes tea, ann@good.example."),
     "an image": ("![tea](https://evil.example) Ann likes tea.", "Ann likes tea."),
@@ -72,7 +90,7 @@ REFUSED = {
 
 def checked(sentence: str, content: str) -> Verified:
     memory = Candidate(content=content, created_at=parse_time("2024-03-05"))
-    return verify([Claim(sentence, (1,))], [memory], 0.4)
+    return verify([Claim(sentence, (1,))], [memory], 0.25)
 
 
 @table(("sentence", "memory"), PASSES.values(), ids=PASSES)
@@ -100,7 +118,7 @@ def test_a_citation_that_adds_nothing_is_left_out(
 ) -> None:
     claim = Claim(sentence, tuple(range(1, len(contents) + 1)))
 
-    outcome = verify([claim], [Candidate(content=each) for each in contents], 0.4)
+    outcome = verify([claim], [Candidate(content=each) for each in contents], 0.25)
 
     assert [each.numbers for each in outcome.citations] == [cited]
     assert outcome.spare == len(contents) - len(cited)
@@ -121,20 +139,57 @@ KNOWN = frozenset(words("Ann bakes fresh bread for her sister on Sunday. 安喜�
 @table(
     ("sentence", "adds"),
     [
-        ("Ann bakes cheap rye bread.", False),  # two new words in a row
-        ("Ann bakes cheap dark rye bread.", True),  # three
-        ("Ann bakes bread, slowly.", False),  # one new word between commas
-        ("Ann bakes bread, driving taxis.", True),  # two
-        ("Ann bakes bread because guests paid.", True),
-        ("Ann bakes bread for guests.", False),
-        ("Ann bakes bread, driving her sister.", False),  # one of them is known
-        ("安喜欢红烧牛肉饭和面包。", False),  # five new characters in a row
-        ("安喜欢红烧牛肉饭店和面包。", True),  # six
-        ("安喜欢绿茶，去北京。", False),  # three new characters between commas
-        ("安喜欢绿茶，去北京市。", True),  # four
-        ("安喜欢绿茶，明喜去北京。", True),  # one of five is known
-        ("安喜欢绿茶，明喜去绿城。", False),  # two of six
+        ("Ann bakes cheap dark rye bread.", False),  # new words, but no clause
+        ("Ann bakes bread, driving taxis.", False),  # two new words between commas
+        ("Ann bakes bread, driving old taxis.", True),  # three
+        ("Ann bakes bread because two guests paid.", True),
+        ("Ann bakes bread, driving her old sister.", False),  # one of them is known
+        ("安喜欢绿茶，去北京开会。", False),  # five new characters between commas
+        ("安喜欢绿茶，去北京开大会。", True),  # six
+        ("安喜欢绿茶，明喜去北京开会。", True),  # one of seven is known
+        ("安喜欢绿茶，明喜去绿城开会。", False),  # two
     ],
 )
 def test_so_much_is_a_clause(sentence: str, adds: bool) -> None:
     assert adds_a_clause(sentence, KNOWN) is adds
+
+
+CHAT = "Ann: I love Thai food. Do you?\nAI: I prefer pizza. You could try a curry."
+TOLD = {
+    "one's own words": ("Ann loves Thai food.", False),
+    "the words of the other": ("Ann prefers pizza.", True),
+    "of the possessions of the other": ("Ann's preference is pizza.", True),
+    "in a later part": ("Ann loves Thai food, but the AI loves Thai food, too.", True),
+    "by the other": ("Ann was told to prefer pizza.", False),
+    "to the first": ("Ann could try a curry.", False),
+    "of both": ("Ann heard that the AI prefers pizza.", False),
+    "of nobody who speaks": ("She prefers pizza.", False),
+}
+
+
+@table(("sentence", "refused"), TOLD.values(), ids=TOLD)
+def test_what_one_says_is_not_told_of_another(sentence: str, refused: bool) -> None:
+    broken = judge(Claim(sentence, (1,)), Shown([Candidate(content=CHAT)]), 0.25).broken
+
+    assert ("speaker" in broken) is refused
+
+
+def test_memories_of_two_authors_are_a_talk_and_a_list_is_none() -> None:
+    two = [Candidate(content=text, author=text[-3:]) for text in ("I ski. Ann", "I fish. Bob")]
+    recipe = Candidate(content="Bread by Ann\nFlour: two cups\nSalt: a spoon", author="Ann")
+
+    assert "speaker" in judge(Claim("Ann fishes.", (1, 2)), Shown(two), 0.25).broken
+    assert Evidence((recipe,)).turns == [("Ann", recipe.content)]
+
+
+def test_an_appeal_is_open_to_what_only_its_words_speak_against() -> None:
+    memory = Candidate(content="Ann: I have stage fright.")
+    claims = [
+        Claim(each, (1,)) for each in ("Ann dreads very big audiences.", "Bob dreads 9 audiences.")
+    ]
+
+    outcome = verify(claims, [memory], 0.25, appeal=True)
+
+    assert [each.sentence for each in outcome.doubtful] == ["Ann dreads very big audiences."]
+    assert outcome.doubtful == {*outcome.citations}
+    assert verify(claims, [memory], 0.25).removed == 2

@@ -296,7 +296,7 @@ def test_nothing_supported_is_told_as_memories() -> None:
     recall, _ = answered(RewriteMemory(llm=object(), check=lambda *_: False))
 
     assert recall.text.startswith("Memory 1 :")
-    assert "a second opinion supports none of 2 sentences" in recall.fallbacks[0]
+    assert "no second opinion supports any of 2 sentences" in recall.fallbacks[0]
 
 
 def test_a_sentence_that_is_refused_is_not_counted_as_unchecked() -> None:

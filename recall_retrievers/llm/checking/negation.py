@@ -77,11 +77,12 @@ _OF_THE_OBJECT = frozenset(_OF_OBJECTS.split())  # "she makes no progress" denie
 _SOFT = frozenset(_DOUBTS.split())
 _BREAKS = frozenset(_LINKS.split())
 _REACH = 7  # words behind a denial that it may be about
-_TOKEN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|[,;:.!?()\"“”–—]")
+_TOKEN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|[,;:.!?()–—]")
 _NO_DENIAL = re.compile(
     r"\bnot\s+(?:only|just|merely|simply)\b|\b(?:can['’]?t|cannot)\s+wait\b|\bno\s+(?:problem|doubt|"
     r"matter|wonder)\b|\bwhy\s+not\b|\b(?:do|did|does|is|are|was|were|have|has|wo|ca|could|would|should)"
-    r"n['’]t\s+(?:you|we|i|it|they|worry|forget|hesitate)\b|\bor\s+not\b",
+    r"n['’]t\s+(?:you|we|i|it|they|worry|forget|hesitate)\b|\bor\s+not\b|^no[,.!]"
+    r"|(?:\bnot|n['’]t)\s+(?:[\w'’]+\s+){0,8}until\b",
     re.IGNORECASE,
 )
 _HAN_DENIAL = re.compile(r"[不没無无未别莫勿]")

@@ -34,7 +34,12 @@ _LONG_MONTH = (
 _MONTH = rf"(?:{_LONG_MONTH}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
 _LONGEST = 100  # digits of a number that has a value
 _PERCENT = re.compile(rf"百分之(\d+(?:\.\d+)?|{HAN}+)")
-_NO_NUMBER = re.compile("万一|千万|百般|三明治|十分(?!钟|之)|四川|一[些直起样定般下切旦]|第一次?")
+_NO_NUMBER = re.compile(
+    r"万一|千万|百般|三明治|十分(?!钟|之)|四川|一[些直起样定般下切旦]|第一次?|\[\d{1,3}(?:,\s?\d{1,3})*\]"
+)
+_LIST = re.compile(r":\s|：|\(")
+_COMMA = re.compile(r"[,;，；、](?:\s*and\b)?")
+_AND = re.compile(r"\band\b|和|及")
 _TOKEN = re.compile(
     rf"""
       (?P<date>\b\d{{4}}-\d\d?-\d\d?\b
@@ -52,7 +57,7 @@ _TOKEN = re.compile(
         |半个?(?P<half_of>小时|天|年|月))
     | (?P<version>\d+(?:\.\d+){{2,}})
     | (?P<figure>(?P<sign>[$€£¥]\s?)?(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)
-        (?P<behind>(?:st|nd|rd|th|k|s)\b|\s?(?:hundred|thousand|million|billion)\b|[百千万亿])?)
+        (?P<behind>(?:st|nd|rd|th|k|s)\b|[ -]{{0,3}}(?:hundred|[mb]illion|thousand)\b|[百千万亿])?)
     | (?P<han>第?{HAN}+)
     | (?P<said>{IN_WORDS})
     | (?P<word>[A-Za-z]+)
@@ -62,8 +67,18 @@ _TOKEN = re.compile(
 
 
 def stated_numbers(text: str) -> frozenset[str]:
-    """The numbers that a sentence states. "One" and "first" say too little to count."""
-    return frozenset(name for name, needed in _numbers(text) if needed)
+    """The numbers that a sentence states. "One" and "first" say too little to count.
+
+    The length of a list within it is known: "Two books were recommended: A and B".
+    """
+    counted, *listed = _LIST.split(text, maxsplit=1)
+    stated = {name for name, needed in _numbers(counted) if needed}
+    for part in listed:
+        commas, ands = len(_COMMA.findall(part)), len(_AND.findall(_COMMA.sub("", part)))
+        # One "and" is of the list; others may be of titles.
+        stated -= {str(1 + commas + each) for each in range(min(ands, 1), ands + 1)} - {"1"}
+        stated |= {name for name, needed in _numbers(part) if needed}
+    return frozenset(stated)
 
 
 def known_numbers(text: str, recorded: date | None = None) -> frozenset[str]:
@@ -116,7 +131,7 @@ def _figure(match: re.Match[str], behind: str) -> Found:
     if len(match["digits"]) > _LONGEST:  # Python refuses to make a number of it
         yield f"digits {match['digits']}", True
         return
-    ending = (match["behind"] or "").strip()
+    ending = (match["behind"] or "").strip(" -")
     value = Fraction(match["digits"].replace(",", "")) * _FACTORS.get(ending, 1)
     if match["sign"]:
         yield f"{value} {_SIGNS[match['sign'].strip()]}", True

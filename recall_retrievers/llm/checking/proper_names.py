@@ -7,6 +7,7 @@ places with their kind (…公园), people at the start of a sentence, and membe
 import re
 from collections.abc import Iterable
 
+from recall_retrievers.llm.checking.number_words import is_number
 from recall_retrievers.text.words import CJK, STOP_WORDS
 
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
@@ -85,8 +86,10 @@ def _capitals(sentence: str, others: str) -> Iterable[str]:
         if _OPENS.search(before):
             # Other nouns in singular have an article.
             subject = not _NO_PERSON.search(_bare(word)) and _FINITE.match(sentence, match.end())
-            if _bare(word) in STOP_WORDS | _FUNCTION or not (
-                subject or word.endswith("'s") or _is_elsewhere(word, others)
+            if (
+                _bare(word) in STOP_WORDS | _FUNCTION
+                or is_number(_bare(word))
+                or not (subject or word.endswith("'s") or _is_elsewhere(word, others))
             ):
                 continue
         yield word
