@@ -16,7 +16,7 @@ from recall_retrievers.text.words import CJK, STOP_WORDS, words
 _WEIGHTS = {"CJK": 3, "KANA": 3, "HANGUL": 3}  # such a letter stands for a few Latin ones
 _FEWEST = 2  # small words that one language must have more than the other
 _SMALL_WORDS = {
-    "en": "the and is was of to in that it for with she he her his has had as at on by an be not",
+    "en": "the and is was of to that it for with she he her his has had as at on by an be not",
     "de": "der die das und ist war zu sich mit für sie er ein eine dass nicht auf von den dem im",
     "fr": "le la les et est une des du dans que qui pour elle il au avec sur pas par ses son sa en",
     "es": "el la los las y es una del que en para con ella su sus por se no al fue muy como",
