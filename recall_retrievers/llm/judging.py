@@ -4,6 +4,7 @@ A judgement moves a memory and removes none. The model's share of the score is a
 may be weaker than the search.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,7 +14,13 @@ from recall_retrievers.core.settings import Count, Share
 from recall_retrievers.core.stage import Flow, Recall, TopN
 from recall_retrievers.llm.model_stage import ShowsMemories, about, windows_of
 from recall_retrievers.llm.prompts import reply_form
-from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
+from recall_retrievers.llm.replies import (
+    Answer,
+    decimal_number,
+    read_answer,
+    whole_number,
+    without_thoughts,
+)
 from recall_retrievers.llm.windows import Orders, Window, failures, read_replies, some_failed
 from recall_retrievers.ranking.relevance import by_score, relevances, start
 
@@ -114,10 +121,26 @@ def _with_share(
 
 # -- the scores in a reply, on one scale from 0 to 1 ----------------------------------------------
 
-_NUMBERS = ("memory", "id", "number", "index")
-_SCORES = ("score", "relevance", "rating")
+_NUMBER_NAME = re.compile(r"memory|number|index|(?<![a-z])id\b|_id\b", re.IGNORECASE)
+_SCORE_NAME = re.compile("score|relevan|rating", re.IGNORECASE)
 _SCALES = (1.0, 5.0, 10.0, 100.0)  # models use the others instead of 0 to 1
 _IN_PLACES = "scores without numbers, read in the order of the memories"
+_IN_LINES = "it is lines, and no JSON"
+_LABEL = r"(?:[^\W\d]+[\W_]{1,3})?"
+_ITEM = rf"[^\w>]*{_LABEL}\d{{1,6}}[^\w>]*"
+_CHAIN = re.compile(rf"(?:[^>]*:)?{_ITEM}(?:>{_ITEM})+")  # [2] > [1]
+_LINE = re.compile(  # Memory 2: 0.9
+    rf"""
+      (?:[-–]\s)?[^\w.-]*{_LABEL}(\d{{1,6}})\s*
+      (?:(?:[\]|:=,*()→]\s*|[-–—]+>?\s+)+|\.\s+(?=\d?\.)|(?<=\s)(?=\d?\.\d|[^\W\d]+:))
+      (?:\w*(?:score|relevan|rating)\w*\W{{1,3}})?
+      (\d*\.?\d+(?:\s?%|\s?(?:/|out\sof)\s?\d+)?)
+      (?:[^\w.]*|\W+[^\W\d].*)\.?         # a reason
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_APART = re.compile(rf"\n|[;,/]\s+(?={_LABEL}\W?\d{{1,6}}\W{{0,2}}[:=\]])")
+_LONGEST_LINE = 1_000  # characters
 
 Entry = tuple[int | None, float | None]
 """The number of a memory and its score; None for what is not there."""
@@ -133,14 +156,24 @@ def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False
     ``shown`` are a quotation, and do not count. Of a ranking without scores, the places make them.
     """
     name = "ranking" if ranked else "scores"
-    answer = read_answer(reply, name, shown)
-    found, notes = _by_number(list(_entries(answer.value)), count)
-    if not found and isinstance(answer.value, list):
-        entries, in_order = _flat(answer.value, count, ranked=ranked)
+    try:
+        answer = read_answer(reply, name, shown)
+        value = answer.value
+        values = value if isinstance(value, list) else [value]
+        found, notes = _by_number([*_entries(values, count)], count)
+        if not found and values is value:
+            entries, notes = _in_places(values, count, ranked=ranked)
+            found, more = _by_number(entries, count)
+            notes = (*notes, *more)
+        if not found:
+            raise ReplyError(f"expected {name} for memories 1 to {count}; got {reply[:80]!r}")  # noqa: TRY301
+    except ReplyError:
+        text = without_thoughts(reply)
+        entries = [*_in_lines(text, count, shown)] if '"' not in text else []
         found, notes = _by_number(entries, count)
-        notes = (*in_order, *notes)
-    if not found:
-        raise ReplyError(f"expected {name} for memories 1 to {count}; got {reply[:80]!r}")
+        if not found:
+            raise
+        return Answer(found, (_IN_LINES, *notes))
     return Answer(found, (*answer.notes, *notes))
 
 
@@ -177,46 +210,75 @@ def _divided(scores: Scores, scale: float) -> Scores:
     return Answer(divided, (*scores.notes, f"scores on a scale of {scale:g}"))
 
 
-def _entries(value: object) -> Iterator[Entry]:
-    """The entries that have a number and a score."""
-    if isinstance(value, Mapping):
-        yield from ((whole_number(key), _score(score)) for key, score in value.items())
-        return
-    for entry in value if isinstance(value, list) else []:
-        if isinstance(entry, Mapping):
-            score = next((entry[name] for name in _SCORES if name in entry), None)
-            yield _number(entry), _score(score)
-        elif isinstance(entry, list) and len(entry) == 2:
-            yield whole_number(entry[0]), _score(entry[1])
+def _entries(values: Sequence[object], count: int) -> Iterator[Entry]:
+    """The entries that have a number and a score, each of them an object, a pair or a text."""
+    for value in values:
+        if isinstance(value, str):
+            yield from _in_lines(value, count)
+        elif isinstance(value, list) and len(value) > 1:
+            if all(isinstance(reason, str) for reason in value[2:]):
+                yield whole_number(value[0]), _score(value[1])
+        elif isinstance(value, Mapping):
+            under = [
+                (number, part) for name, part in value.items() if (number := whole_number(name))
+            ]
+            yield from (
+                (n, _named(x)[1] if isinstance(x, Mapping) else _score(x)) for n, x in under
+            )
+            yield _named(value)
 
 
-def _flat(
+def _named(fields: Mapping[str, object]) -> Entry:
+    """The entry in an object: by its names, or its only whole number and its only decimal."""
+    scores = [value for name, value in fields.items() if _SCORE_NAME.search(name)]
+    others = {name: part for name, part in fields.items() if not _SCORE_NAME.search(name)}
+    named = [whole_number(value) for name, value in others.items() if _NUMBER_NAME.search(name)]
+    whole = named or [n for part in others.values() if (n := whole_number(part)) is not None]
+    scores = scores or [part for part in others.values() if whole_number(part) is None]
+    decimals = [score for part in scores if (score := _score(part)) is not None]
+    return whole[0] if len(whole) == 1 else None, decimals[0] if len(decimals) == 1 else None
+
+
+def _in_lines(text: str, count: int, shown: str = "") -> Iterator[Entry]:
+    """The entries of lines such as "Memory 2: 0.9", and of a ranking such as "[2] > [1]"."""
+    for part in _APART.split(text):
+        line = part.strip()
+        if len(line) > _LONGEST_LINE or (line and line in shown):
+            continue
+        if match := _LINE.fullmatch(line):
+            yield int(match[1]), _score(match[2])
+        elif _CHAIN.fullmatch(line):
+            found = re.findall(r"\d+", line.rpartition(":")[2])
+            yield from _in_order([*map(int, found)], count)
+
+
+def _in_places(
     values: Sequence[object], count: int, *, ranked: bool
 ) -> tuple[list[Entry], tuple[str, ...]]:
-    """Numbers of a ranking, the best first; scores in order; or in turn: 1, 0.8, 2, 0.1."""
-    numbers = [_number(each) for each in values]
-    has_scores = any(_number(each) is None and _score(each) is not None for each in values)
-    if ranked and not has_scores:
+    """The entries of bare numbers: of a ranking, or scores in the order of the memories."""
+    if ranked:
+        numbers = [_named(x)[0] if isinstance(x, Mapping) else whole_number(x) for x in values]
+        decimals = [
+            number is None and _score(value) is not None
+            for number, value in zip(numbers, values, strict=True)
+        ]
         known = [number for number in numbers if number is not None]
-        first = 1 if _from_zero(known, count) else 0
-        order = dict.fromkeys(number for number in known if 1 <= number + first <= count)
-        return [(number, 1 - place / count) for place, number in enumerate(order)], ()
-    if not ranked and len(values) == count:
-        return [(number, _score(each)) for number, each in enumerate(values, 1)], (_IN_PLACES,)
-    in_turn = len(values) % 2 == 0 and None not in numbers[::2]
-    return [*zip(numbers[::2], map(_score, values[1::2]), strict=False)] if in_turn else [], ()
+        return [] if any(decimals) else [*_in_order(known, count)], ()
+    scores = [_score(value) for value in values]
+    return [*enumerate(scores, 1)] if len(values) == count else [], (_IN_PLACES,)
 
 
-def _number(entry: object) -> int | None:
-    if isinstance(entry, Mapping):
-        entry = next((entry[name] for name in _NUMBERS if name in entry), None)
-    return whole_number(entry)
+def _in_order(numbers: Sequence[int], count: int) -> Iterator[Entry]:
+    """The places of a ranking as scores, the best first."""
+    first = 0 if _from_zero(numbers, count) else 1
+    known = dict.fromkeys(number for number in numbers if first <= number < first + count)
+    yield from ((number, 1 - place / count) for place, number in enumerate(known))
 
 
 def _score(value: object) -> float | None:
-    """A score, also as "80%" or "4/5"."""
+    """A score, also as "80%", "4/5" or "4 out of 5"."""
     if isinstance(value, str):
-        above, slash, below = value.strip().partition("/")
+        above, slash, below = value.replace("out of", "/").strip().partition("/")
         whole = decimal_number(below) if slash else 100.0 if above.endswith("%") else 1.0
         part = decimal_number(above.removesuffix("%"))
         return part / whole if part is not None and whole else None

@@ -1,8 +1,8 @@
 """The answer in a model's reply: JSON, fenced or bare, after thoughts or prose, whole or broken.
 
 Every reply is read here. What its values are worth is for each stage to check. A reply may be cut
-off, written in Python, one entry a line, or an object with numbers for names. Only whole entries
-are taken. What the prompt contains is a quotation, and no answer.
+off, written in Python, or one entry a line. Only whole entries are taken. What the prompt contains
+is a quotation, and no answer.
 
 The standard library finds the JSON. The package json-repair 0.64 was tried in its place (2026-11).
 Of two objects with the same names it returns the last one alone, so a quotation after the model's
@@ -22,8 +22,9 @@ from recall_retrievers.core.errors import ReplyError
 _MOST_TRIES = 500  # brackets that open nothing; each costs a scan of what follows
 _BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(strict=False)  # a model breaks lines inside its strings
-_NUMBER = re.compile(r"\s*(?:memory|no\.?|#)?\s*\[?\s*(\d{1,6})\s*\]?\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:[^\w-]*|[^\w-]*[^\W\d]+[\W_]{0,2})(\d{1,6})[\s\].):>*]*")
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
+_TUPLE = re.compile(r"\((\s*\d{1,6}\s*,[\s\d.]{1,20})\)")
 _LONGEST = 200_000  # characters; no honest reply is longer
 _NAMES = r"(?:think(?:ing)?|thoughts?|reasoning|scratchpad|analysis|reflection)"
 # The square brackets are Mistral's, the triangles are Kimi's, and the lines are Command R's.
@@ -57,7 +58,7 @@ def without_thoughts(reply: str) -> str:
 
 
 def whole_number(value: object) -> int | None:
-    """The number of a memory, from 2, 2.0, "2", [2] or "Memory 2"; None for anything else."""
+    """The number of a memory, from 2, 2.0, "2.", [2] or "memory-2"; None for anything else."""
     if isinstance(value, list) and len(value) == 1:
         [value] = value
     if isinstance(value, str):
@@ -80,7 +81,7 @@ def decimal_number(value: object) -> float | None:
 
 def json_values(text: str) -> Iterator[Json]:
     """Every JSON object and list in a text, `unfolded`, in order; none lies within another."""
-    text = _TRAILING_COMMA.sub(r"\1", text)
+    text = _TRAILING_COMMA.sub(r"\1", _TUPLE.sub(r"[\1]", text))
     end = tries = 0
     for opening in re.finditer(r"[{\[]", text):
         if opening.start() < end:
@@ -191,32 +192,34 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
 
 
 def _read(text: str, name: str, prompt: str) -> Answer[object]:
+    """The last whole value under the name, or the whole entries of a list that is cut off later.
+
+    Without the name, the last list with entries counts, or the entries that stand alone.
+    """
     shown = [*json_values(prompt)]
     quotations, parts = [*_under(name, shown), *shown], [*_inner(shown)]
     values = [*json_values(text)]
     named = _under(name, values)
-    lists = [each for each in values if isinstance(each, list) and not _is_pair(each)]
+    lists = [x for each in values if isinstance(x := _only_list(each), list) and not _is_pair(x)]
     own = [each for each in named if each not in quotations]
-    bare = [each for each in lists if each not in quotations]
     if entries := [e for e in _cut_off(text, name, named, lists) if e not in parts]:
         return Answer(entries, ("the list is cut off", *((_SEVERAL,) if own else ())))
-    if own:
-        return _last(own)
+    bare = [each for each in lists if each not in quotations]
     with_entries = [each for each in bare if any(isinstance(e, dict | list) for e in each)]
-    if with_entries or (bare and all(each == bare[0] for each in bare)):
-        return _last(with_entries or bare)
-    alone = [v for v in values if _is_pair(v) or _has_number(v)]
-    if own := [each for each in alone[:_MOST] if each not in parts]:
-        return Answer(own, ("the entries stand alone",))
-    if own := [each for each in values if _is_numbered(each) and each not in parts]:
-        return _last(own, "an object with numbers for names")
+    if own or with_entries:
+        return _last(own or with_entries)
+    alone = [each for each in values if _only_list(each) not in lists and each not in parts]
+    if alone:
+        return Answer(alone[:_MOST], ("the entries stand alone",))
+    if bare and all(each == bare[0] for each in bare):
+        return Answer(bare[0])
     expected = "one answer" if bare else "an answer of its own" if named or lists else "JSON"
     raise ReplyError(f"expected {expected} with {name!r}; the model said {text[:80]!r}")
 
 
-def _last(values: Sequence[object], *notes: str) -> Answer[object]:
+def _last(values: Sequence[object]) -> Answer[object]:
     several = any(each != values[-1] for each in values)
-    return Answer(values[-1], (*notes, _SEVERAL) if several else notes)
+    return Answer(values[-1], (_SEVERAL,) if several else ())
 
 
 def _under(name: str, values: Iterable[object]) -> list[object]:
@@ -257,14 +260,10 @@ def _is_pair(value: object) -> bool:
     return isinstance(value, list) and [type(x) in (int, float) for x in value] == [True, True]
 
 
-def _has_number(value: object) -> bool:
-    return isinstance(value, dict) and any(name in value for name in ("memory", "memories", "id"))
-
-
-def _is_numbered(value: object) -> bool:
-    numbers = value if isinstance(value, dict) else {}
-    pairs = [(whole_number(key), decimal_number(score)) for key, score in numbers.items()]
-    return bool(pairs) and all(None not in pair for pair in pairs)
+def _only_list(value: object) -> object:
+    """The list in an object that has nothing else under its name; any other value is itself."""
+    [*parts] = value.values() if isinstance(value, dict) else [value]
+    return parts[0] if len(parts) == 1 and isinstance(parts[0], list) else value
 
 
 def _inner(value: object) -> Iterator[object]:

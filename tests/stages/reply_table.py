@@ -2,7 +2,7 @@
 
 import json
 
-from stages.reply_kit import CONTENTS, LEFT_OUT, RANK, RANKS, RERANK, SCORES, bad, good
+from stages.reply_kit import CONTENTS, LEFT_OUT, RANK, RANKS, RERANK, SCORES, Make, bad, good
 
 from benchmarks.conformance.material import ERRORS, UNUSABLE
 
@@ -140,20 +140,12 @@ SCORED = [
         RANK,
         note="without numbers",
     ),
-    good(
+    bad(
         "numbers and scores in one list",
-        lambda kit: kit.json([each for pair in kit.pairs() for each in pair]),
+        lambda kit: kit.json([x for pair in kit.pairs() for x in pair]),
         *RANKS,
     ),
-    good(
-        "some numbers and scores in one list",
-        lambda kit: kit.json([1, 0.6, 2, 0.8, 3, 0.1]),
-        RERANK,
-        order="badc",
-        note=LEFT_OUT.format(1),
-    ),
     bad("scores and no numbers in a ranking", lambda kit: f'{{"ranking": {SCORES}}}', RERANK),
-    bad("a ranking with one number too many", lambda kit: kit.json([1, 0.6, 2, 0.8, 3]), RERANK),
     good("numbers alone", lambda kit: '{"ranking": [2, 4, 1, 3]}', RERANK),
     good(
         "numbers alone, from 0",
@@ -219,7 +211,7 @@ FORMED = [
         "nothing but scores under the numbers",
         lambda kit: json.dumps(dict(kit.pairs())),
         *RANKS,
-        note="an object with numbers for names",
+        note=ALONE,
     ),
     *[
         good(
@@ -371,14 +363,93 @@ TEXTS = [  # JSON inside a text, as models write the arguments of tools
     bad("a list as text, cut off", lambda kit: kit.json(json.dumps(kit.entries())[:-9])),
     bad("a fence as text", lambda kit: kit.json(f"```json\n{json.dumps(kit.entries())}\n```")),
     bad("a table", lambda kit: f"| text | memories |\n|---|---|\n| {A} [1] | 1 |", *TOLD),
-    bad("a table of scores", lambda kit: "| memory | score |\n|---|---|\n| 2 | 0.9 |", *RANKS),
-    bad("YAML with marks", lambda kit: f"{kit.key}:\n- text: {A} [1]\n- text: {TEA} [3]"),
-    bad("XML with marks", lambda kit: f"<text>{A} [1]</text>", *TOLD),
-    bad("RankGPT's form", lambda kit: "[2] > [4] > [1] > [3]", *RANKS),
-    bad("LLMRerank's form", lambda kit: "Doc: 2, Relevance: 9\nDoc: 4, Relevance: 4"),
-    bad("other names", lambda kit: kit.json([{"doc_id": 2, "relevance_score": 0.9}])),
-    bad("an object of objects", lambda kit: kit.json({"1": {"score": 0.2}, "2": {"score": 0.9}})),
     bad("scores in letters", lambda kit: kit.json([[1, "low"], [2, "high"]])),
+]
+
+LINE, ORDER = "{n}: {s}", "2 > 4 > 1 > 3"
+FORMS = """
+    {n}: {s}; {n} = {s}; {n} - {s}; {n} -> {s}; {n} – {s}; {n}, {s}; {n}) {s}; {n}. {s}; {n} {s};
+    [{n}] {s}; [{n}]: {s}; ({n}): {s}; #{n}: {s}; Memory {n}: {s}; - Memory {n}: {s};
+    memory-{n}: {s}; **Memory {n}:** {s}; * {n}: {s}; | {n} | {s} |; Doc_{n}={s};
+    | Memory {n} | {s} | It says so. |; Doc: {n}, Relevance: {s}; Memory {n} (score: {s});
+    Memory {n} score: {s}; {n}: {s} (the dentist); {n}: {s} - it says so; {n}: {s}, as it says;
+    Memory [{n}] → {s}; {n}: {s} out of 1
+"""
+APART = {"bars": " / ", "commas": ", ", "semicolons": "; "}
+ORDERS = """
+    2 > 4 > 1 > 3; [2] > [4] > [1] > [3]; 2>4>1>3; [2]>[4]>[1]>[3].; Ranking: 2 > 4 > 1 > 3;
+    Memory 2 > Memory 4 > Memory 1 > Memory 3; **[2] > [4] > [1] > [3]**
+"""
+
+
+def in_lines(form: str, apart: str = "\n") -> Make:
+    return lambda kit: apart.join(form.format(n=n, s=s) for n, s in kit.pairs())
+
+
+def each(number: str, score: str, **more: object) -> Make:
+    return lambda kit: kit.json([{number: n, score: s, **more} for n, s in kit.pairs()])
+
+
+LINES = "it is lines, and no JSON"
+SHAPES = [
+    *[good(x, in_lines(x), *RANKS, note=LINES) for x in map(str.strip, FORMS.split(";"))],
+    *[good(f"lines with {x}", in_lines(LINE, y), *RANKS, note=LINES) for x, y in APART.items()],
+    *[good(x, lambda _, x=x: x, *RANKS, note=LINES) for x in map(str.strip, ORDERS.split(";"))],
+    good("an order in a fence", lambda kit: f"```\n{ORDER}\n```", *RANKS, note=LINES),
+    good("an order, corrected", lambda kit: f"1 > 2 > 3 > 4\nNo:\n{ORDER}", *RANKS, note="last"),
+    good("lines after words", lambda kit: f"So:\n{in_lines(LINE)(kit)}\nDone.", *RANKS, note=LINES),
+    good("Python's numbers", lambda kit: str(dict(kit.pairs())), *RANKS, note=LINES),
+    good("tuples", lambda kit: str([*map(tuple, kit.pairs())]), *RANKS),
+    good("tuples, one a line", in_lines("({n}, {s})"), *RANKS, note=ALONE),
+    good("Cohere's names", each("doc_id", "relevance_score"), *RANKS),
+    good("names of their own", each("passage", "Relevance to it"), *RANKS),
+    good("names in capitals", each("MEMORY", "SCORE"), *RANKS),
+    good("names that say nothing", each("a", "b"), *RANKS),
+    good("a rank beside", each("memory", "score", rank=1, why="so"), *RANKS),
+    good(
+        "objects under the numbers",
+        lambda kit: kit.json({n: {"score": s} for n, s in kit.pairs()}),
+        *RANKS,
+    ),
+    good(
+        "objects with reasons",
+        lambda kit: kit.json({f"Memory {n}": {"why": "so", "p": s} for n, s in kit.pairs()}),
+        *RANKS,
+    ),
+    good(
+        "an object for each number",
+        lambda kit: kit.json([{str(n): s} for n, s in kit.pairs()]),
+        *RANKS,
+    ),
+    good(
+        "pairs with a reason", lambda kit: kit.json([[n, s, "so"] for n, s in kit.pairs()]), *RANKS
+    ),
+    good(
+        "texts with both",
+        lambda kit: kit.json([f"Memory {n}: {s}" for n, s in kit.pairs()]),
+        *RANKS,
+    ),
+    good("one text with all", lambda kit: kit.json(in_lines(LINE, ", ")(kit)), *RANKS),
+    good("an order as text", lambda kit: kit.json(ORDER), *RANKS),
+    good(
+        "tens as text",
+        lambda kit: kit.json([[n, f"{s * 10:g} out of 10"] for n, s in kit.pairs()]),
+        *RANKS,
+    ),
+    good("numbers with stops", lambda kit: kit.json(kit.entries(["1.", "2)", "memory-3", "<4>"]))),
+    good("another name", lambda kit: json.dumps({"results": kit.entries()})),
+    good(
+        "ranks",
+        lambda kit: kit.json([{"rank": i, "id": n} for i, n in enumerate([2, 4, 1, 3], 1)]),
+        RERANK,
+    ),
+    bad("a list of memories", lambda kit: "1. Memory 3\n2. Memory 1\n3. Memory 2", *RANKS),
+    bad("times of day", lambda kit: "10:30 the dentist\n11:15 tea", *RANKS),
+    bad("scores alone in lines", lambda kit: "0.2\n0.9\n0.1\n0.4", *RANKS),
+    bad("lines about memories that are not there", lambda kit: "7: 0.9\n8: 0.2", *RANKS),
+    bad(
+        "a reason for each", lambda kit: "Memory 2 is best.\nMemory 4 has 0 to do with it.", *RANKS
+    ),
 ]
 
 LONG = "The dentist moved " * 3000
@@ -444,4 +515,6 @@ USELESS = [
     bad("a number of ten thousand digits", lambda kit: f'{{"{kit.key}": {"9" * 10_000}}}'),
 ]
 
-REPLIES = [*WRAPPED, *NUMBERED, *SCORED, *FORMED, *THOUGHT, *DRAFTED, *TEXTS, *SAID, *USELESS]
+REPLIES = [
+    *[*WRAPPED, *NUMBERED, *SCORED, *FORMED, *THOUGHT, *DRAFTED, *TEXTS, *SHAPES, *SAID, *USELESS]
+]
