@@ -169,7 +169,7 @@ def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False
             raise ReplyError(f"expected {name} for memories 1 to {count}; got {reply[:80]!r}")  # noqa: TRY301
     except ReplyError:
         text = without_thoughts(reply)
-        entries = [*_in_lines(text, count, shown)] if '"' not in text else []
+        entries = _in_lines(text, count, shown) if '"' not in text else []
         found, notes = _by_number(entries, count)
         if not found:
             raise
@@ -239,17 +239,19 @@ def _named(fields: Mapping[str, object]) -> Entry:
     return whole[0] if len(whole) == 1 else None, decimals[0] if len(decimals) == 1 else None
 
 
-def _in_lines(text: str, count: int, shown: str = "") -> Iterator[Entry]:
-    """The entries of lines such as "Memory 2: 0.9", and of a ranking such as "[2] > [1]"."""
+def _in_lines(text: str, count: int, shown: str = "") -> list[Entry]:
+    """The entries of lines such as "Memory 2: 0.9", or of the last ranking such as "[2] > [1]"."""
+    entries: list[Entry] = []
     for part in _APART.split(text):
         line = part.strip()
         if len(line) > _LONGEST_LINE or (line and line in shown):
             continue
         if match := _LINE.fullmatch(line):
-            yield int(match[1]), _score(match[2])
+            entries.append((int(match[1]), _score(match[2])))
         elif _CHAIN.fullmatch(line):
-            found = re.findall(r"\d+", line.rpartition(":")[2])
-            yield from _in_order([*map(int, found)], count)
+            numbers = map(int, re.findall(r"\d+", line.rpartition(":")[2]))
+            entries = [*_in_order([*numbers], count)]
+    return entries
 
 
 def _in_places(

@@ -396,7 +396,7 @@ SHAPES = [
     *[good(f"lines with {x}", in_lines(LINE, y), *RANKS, note=LINES) for x, y in APART.items()],
     *[good(x, lambda _, x=x: x, *RANKS, note=LINES) for x in map(str.strip, ORDERS.split(";"))],
     good("an order in a fence", lambda kit: f"```\n{ORDER}\n```", *RANKS, note=LINES),
-    good("an order, corrected", lambda kit: f"1 > 2 > 3 > 4\nNo:\n{ORDER}", *RANKS, note="last"),
+    good("an order, corrected", lambda kit: f"1 > 2 > 3 > 4\nNo:\n{ORDER}.", *RANKS, note=LINES),
     good("lines after words", lambda kit: f"So:\n{in_lines(LINE)(kit)}\nDone.", *RANKS, note=LINES),
     good("Python's numbers", lambda kit: str(dict(kit.pairs())), *RANKS, note=LINES),
     good("tuples", lambda kit: str([*map(tuple, kit.pairs())]), *RANKS),
@@ -450,6 +450,39 @@ SHAPES = [
     bad(
         "a reason for each", lambda kit: "Memory 2 is best.\nMemory 4 has 0 to do with it.", *RANKS
     ),
+]
+
+YES = ["yes", "Yes.", "YES", "**Yes**", "true", "Yes, it does.", '{"search": "yes"}', '"true"']
+NO = [
+    "no",
+    "No.",
+    "False",
+    "No: small talk.",
+    "```\nno\n```",
+    '{"search": "no"}',
+    "<think>yes?</think>no",
+]
+UNSURE = [
+    "Perhaps.",
+    "Yesterday.",
+    "No memories",
+    "yes or no",
+    "true or false",
+    '{"search": 1}',
+    "1",
+]
+QUERIES = [
+    "Bob's dentist",
+    '"Bob\'s dentist"',
+    "```\nBob's dentist\n```",
+    "<think>tea</think>Bob's dentist",
+]
+NO_QUERIES = [
+    "The dentist of whom?\nOf Bob.",
+    "Sorry, no.",
+    "[dentist]",
+    "dentist " * 90,
+    '{"q": "dentist"}',
 ]
 
 LONG = "The dentist moved " * 3000
