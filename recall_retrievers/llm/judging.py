@@ -121,11 +121,9 @@ def _with_share(
 
 # -- the scores in a reply, on one scale from 0 to 1 ----------------------------------------------
 
-_NUMBER_NAME = re.compile(r"memory|number|index|(?<![a-z])id\b|_id\b", re.IGNORECASE)
+_NUMBER_NAME = re.compile(r"memory|number|index|(?<![a-z])id$", re.IGNORECASE)
 _SCORE_NAME = re.compile("score|relevan|rating", re.IGNORECASE)
 _SCALES = (1.0, 5.0, 10.0, 100.0)  # models use the others instead of 0 to 1
-_IN_PLACES = "scores without numbers, read in the order of the memories"
-_IN_LINES = "it is lines, and no JSON"
 _LABEL = r"(?:[^\W\d]+[\W_]{1,3})?"
 _ITEM = rf"[^\w>]*{_LABEL}\d{{1,6}}[^\w>]*"
 _CHAIN = re.compile(rf"(?:[^>]*:)?{_ITEM}(?:>{_ITEM})+")  # [2] > [1]
@@ -158,23 +156,16 @@ def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False
     name = "ranking" if ranked else "scores"
     try:
         answer = read_answer(reply, name, shown)
-        value = answer.value
-        values = value if isinstance(value, list) else [value]
-        found, notes = _by_number([*_entries(values, count)], count)
-        if not found and values is value:
-            entries, notes = _in_places(values, count, ranked=ranked)
-            found, more = _by_number(entries, count)
-            notes = (*notes, *more)
-        if not found:
-            raise ReplyError(f"expected {name} for memories 1 to {count}; got {reply[:80]!r}")  # noqa: TRY301
     except ReplyError:
-        text = without_thoughts(reply)
-        entries = _in_lines(text, count, shown) if '"' not in text else []
-        found, notes = _by_number(entries, count)
-        if not found:
-            raise
-        return Answer(found, (_IN_LINES, *notes))
-    return Answer(found, (*answer.notes, *notes))
+        answer = Answer(without_thoughts(reply), ("it is lines, and no JSON",))
+    value, notes = answer.value, answer.notes
+    found, more = _by_number([*_entries(value, count, shown)], count)
+    if not found and isinstance(value, list):
+        found, more = _by_number(_in_places(value, count, ranked=ranked), count)
+        notes += () if ranked else ("scores without numbers, read in the order of the memories",)
+    if not found:
+        raise ReplyError(f"expected {name} for memories 1 to {count}; got {reply[:80]!r}")
+    return Answer(found, (*notes, *more))
 
 
 def on_one_scale(outcomes: Sequence[Scores | Exception]) -> list[Scores | Exception]:
@@ -210,36 +201,36 @@ def _divided(scores: Scores, scale: float) -> Scores:
     return Answer(divided, (*scores.notes, f"scores on a scale of {scale:g}"))
 
 
-def _entries(values: Sequence[object], count: int) -> Iterator[Entry]:
-    """The entries that have a number and a score, each of them an object, a pair or a text."""
-    for value in values:
-        if isinstance(value, str):
-            yield from _in_lines(value, count)
-        elif isinstance(value, list) and len(value) > 1:
-            if all(isinstance(reason, str) for reason in value[2:]):
-                yield whole_number(value[0]), _score(value[1])
-        elif isinstance(value, Mapping):
-            under = [
-                (number, part) for name, part in value.items() if (number := whole_number(name))
-            ]
-            yield from (
-                (n, _named(x)[1] if isinstance(x, Mapping) else _score(x)) for n, x in under
-            )
-            yield _named(value)
+def _entries(value: object, count: int, shown: str = "") -> Iterator[Entry]:
+    """The entries in a value: in a list, an object, a pair or a text."""
+    if isinstance(value, str):
+        yield from _in_lines(value, count, shown)
+    elif isinstance(value, Mapping):
+        under = [(whole_number(name), part) for name, part in value.items()]
+        yield _named(value)
+        yield from (
+            (n, (_named(x) if isinstance(x, Mapping) else (n, _score(x)))[1]) for n, x in under
+        )
+    elif isinstance(value, list):
+        for each in value:
+            if not isinstance(each, list):
+                yield from _entries(each, count, shown)
+            elif len(each) > 1 and all(isinstance(reason, str) for reason in each[2:]):
+                yield whole_number(each[0]), _score(each[1])
 
 
 def _named(fields: Mapping[str, object]) -> Entry:
     """The entry in an object: by its names, or its only whole number and its only decimal."""
-    scores = [value for name, value in fields.items() if _SCORE_NAME.search(name)]
+    scores = [part for name, part in fields.items() if _SCORE_NAME.search(name)]
     others = {name: part for name, part in fields.items() if not _SCORE_NAME.search(name)}
-    named = [whole_number(value) for name, value in others.items() if _NUMBER_NAME.search(name)]
-    whole = named or [n for part in others.values() if (n := whole_number(part)) is not None]
+    numbers = [whole_number(x) for name, x in others.items() if _NUMBER_NAME.search(name)]
+    whole = numbers or [n for part in others.values() if (n := whole_number(part)) is not None]
     scores = scores or [part for part in others.values() if whole_number(part) is None]
     decimals = [score for part in scores if (score := _score(part)) is not None]
     return whole[0] if len(whole) == 1 else None, decimals[0] if len(decimals) == 1 else None
 
 
-def _in_lines(text: str, count: int, shown: str = "") -> list[Entry]:
+def _in_lines(text: str, count: int, shown: str) -> list[Entry]:
     """The entries of lines such as "Memory 2: 0.9", or of the last ranking such as "[2] > [1]"."""
     entries: list[Entry] = []
     for part in _APART.split(text):
@@ -250,31 +241,26 @@ def _in_lines(text: str, count: int, shown: str = "") -> list[Entry]:
             entries.append((int(match[1]), _score(match[2])))
         elif _CHAIN.fullmatch(line):
             numbers = map(int, re.findall(r"\d+", line.rpartition(":")[2]))
-            entries = [*_in_order([*numbers], count)]
+            entries = _in_order([*numbers], count)
     return entries
 
 
-def _in_places(
-    values: Sequence[object], count: int, *, ranked: bool
-) -> tuple[list[Entry], tuple[str, ...]]:
+def _in_places(values: Sequence[object], count: int, *, ranked: bool) -> list[Entry]:
     """The entries of bare numbers: of a ranking, or scores in the order of the memories."""
-    if ranked:
-        numbers = [_named(x)[0] if isinstance(x, Mapping) else whole_number(x) for x in values]
-        decimals = [
-            number is None and _score(value) is not None
-            for number, value in zip(numbers, values, strict=True)
-        ]
-        known = [number for number in numbers if number is not None]
-        return [] if any(decimals) else [*_in_order(known, count)], ()
     scores = [_score(value) for value in values]
-    return [*enumerate(scores, 1)] if len(values) == count else [], (_IN_PLACES,)
+    if not ranked:
+        return [*enumerate(scores, 1)] if len(values) == count else []
+    numbers = [_named(x)[0] if isinstance(x, Mapping) else whole_number(x) for x in values]
+    if any(n is None and score is not None for n, score in zip(numbers, scores, strict=True)):
+        return []  # scores, or both in turn
+    return _in_order([number for number in numbers if number is not None], count)
 
 
-def _in_order(numbers: Sequence[int], count: int) -> Iterator[Entry]:
+def _in_order(numbers: Sequence[int], count: int) -> list[Entry]:
     """The places of a ranking as scores, the best first."""
     first = 0 if _from_zero(numbers, count) else 1
     known = dict.fromkeys(number for number in numbers if first <= number < first + count)
-    yield from ((number, 1 - place / count) for place, number in enumerate(known))
+    return [(number, 1 - place / count) for place, number in enumerate(known)]
 
 
 def _score(value: object) -> float | None:

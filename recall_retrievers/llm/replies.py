@@ -13,7 +13,7 @@ characters of ``{"`` keep it busy for 4 seconds; here they take one millisecond.
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -125,19 +125,11 @@ def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
 
 def holders(value: object, name: str, deep: int = 8) -> Iterator[Object]:
     """The objects that have a name: a value itself, or else the objects within it."""
-    if deep == 0:
-        return
-    if isinstance(value, str):
-        inner: Iterable[object] = json_values(value) if name in value else ()
-    elif isinstance(value, dict):
-        if name in value:
-            yield value
-            return
-        inner = value.values()
-    else:
-        inner = value if isinstance(value, list) else ()
-    for part in inner:
-        yield from holders(part, name, deep - 1)
+    if isinstance(value, dict) and name in value:
+        yield value
+    elif deep and isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from holders(part, name, deep - 1)
 
 
 T_co = TypeVar("T_co", covariant=True)
@@ -197,29 +189,25 @@ def _read(text: str, name: str, prompt: str) -> Answer[object]:
     Without the name, the last list with entries counts, or the entries that stand alone.
     """
     shown = [*json_values(prompt)]
-    quotations, parts = [*_under(name, shown), *shown], [*_inner(shown)]
-    values = [*json_values(text)]
-    named = _under(name, values)
-    lists = [x for each in values if isinstance(x := _only_list(each), list) and not _is_pair(x)]
-    own = [each for each in named if each not in quotations]
-    if entries := [e for e in _cut_off(text, name, named, lists) if e not in parts]:
-        return Answer(entries, ("the list is cut off", *((_SEVERAL,) if own else ())))
-    bare = [each for each in lists if each not in quotations]
+    quoted = [*_under(name, shown), *(x for x in _inner(shown) if isinstance(x, dict | list))]
+    found = [*json_values(text)]
+    named, values = _under(name, found), [_only_list(each) for each in found]
+    lists = [each for each in values if isinstance(each, list) and not _is_pair(each)]
+    own = [each for each in named if each not in quoted]
+    bare = [each for each in lists if each not in quoted]
     with_entries = [each for each in bare if any(isinstance(e, dict | list) for e in each)]
-    if own or with_entries:
-        return _last(own or with_entries)
-    alone = [each for each in values if _only_list(each) not in lists and each not in parts]
-    if alone:
-        return Answer(alone[:_MOST], ("the entries stand alone",))
+    cut = [each for each in _cut_off(text, name, named) if each not in quoted]
+    if cut:
+        return Answer(cut, ("the list is cut off", *((_SEVERAL,) if own else ())))
+    if last := own or with_entries:
+        several = any(each != last[-1] for each in last)
+        return Answer(last[-1], (_SEVERAL,) if several else ())
+    if entries := [each for each in values if each not in (*lists, *quoted)]:
+        return Answer(entries[:_MOST], ("the entries stand alone",))
     if bare and all(each == bare[0] for each in bare):
         return Answer(bare[0])
     expected = "one answer" if bare else "an answer of its own" if named or lists else "JSON"
     raise ReplyError(f"expected {expected} with {name!r}; the model said {text[:80]!r}")
-
-
-def _last(values: Sequence[object]) -> Answer[object]:
-    several = any(each != values[-1] for each in values)
-    return Answer(values[-1], (_SEVERAL,) if several else ())
 
 
 def _under(name: str, values: Iterable[object]) -> list[object]:
@@ -234,15 +222,12 @@ def _under(name: str, values: Iterable[object]) -> list[object]:
     return found
 
 
-def _cut_off(text: str, name: str, named: list[object], lists: list[list[object]]) -> list[object]:
+def _cut_off(text: str, name: str, named: list[object]) -> list[object]:
     """The whole entries of the last list under the name, or bare list, that is no whole value."""
     under_name = [*re.finditer(rf'"{re.escape(name)}"\s*:\s*\[', text)]
     openings = under_name or [*_LIST.finditer(text)]
-    if not openings:
-        return []
-    entries, ends = whole_entries(text, openings[-1].end(), _MOST)
-    whole = [each for each in (named if under_name else lists) if isinstance(each, list)]
-    if any(each[: len(entries)] == entries for each in whole) or (ends and not under_name):
+    entries, ends = whole_entries(text, openings[-1].end(), _MOST) if openings else ([], True)
+    if ends and (entries in named or not under_name):
         return []
     # A number may have lost its last figures.
     return [each for each in entries if isinstance(each, dict | list | str)]
