@@ -158,6 +158,8 @@ def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False
         answer = read_answer(reply, name, shown)
     except ReplyError:
         answer = Answer(without_thoughts(reply), ("it is lines, and no JSON",))
+        if not [*_entries(answer.value, count, shown)]:
+            raise
     value, notes = answer.value, answer.notes
     found, more = _by_number([*_entries(value, count, shown)], count)
     if not found and isinstance(value, list):
