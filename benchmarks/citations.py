@@ -28,7 +28,7 @@ from benchmarks.output import json_file, write_json
 from recall_retrievers.core.candidate import Candidate, candidates
 from recall_retrievers.core.citation import Claim
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.llm.checking.citation_check import Judgement, Shown, judge
+from recall_retrievers.llm.checking.citation_check import Judgement, judge, shown_of
 from recall_retrievers.llm.citing import Cites
 from recall_retrievers.llm.fencing import body
 from recall_retrievers.text.words import words
@@ -54,7 +54,7 @@ class Case:
     def judged(self) -> Judgement:
         """What the check says of the sentence."""
         least = Cites.model_fields["min_support"].default
-        return judge(self.claim, Shown(self.memories), least)
+        return judge(self.claim, shown_of(self.memories), len(self.memories), least)
 
 
 Check = Callable[[Case], bool]

@@ -162,9 +162,8 @@ def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False
             raise
     value, notes = answer.value, answer.notes
     found, more = _by_number([*_entries(value, count, shown)], count)
-    if not found and isinstance(value, list):
-        found, more = _by_number(_in_places(value, count, ranked=ranked), count)
-        notes += () if ranked else ("scores without numbers, read in the order of the memories",)
+    if not found and ranked and isinstance(value, list):
+        found, more = _by_number(_without_scores(value, count), count)
     if not found:
         raise ReplyError(f"expected {name} for memories 1 to {count}; got {reply[:80]!r}")
     return Answer(found, (*notes, *more))
@@ -247,14 +246,12 @@ def _in_lines(text: str, count: int, shown: str) -> list[Entry]:
     return entries
 
 
-def _in_places(values: Sequence[object], count: int, *, ranked: bool) -> list[Entry]:
-    """The entries of bare numbers: of a ranking, or scores in the order of the memories."""
-    scores = [_score(value) for value in values]
-    if not ranked:
-        return [*enumerate(scores, 1)] if len(values) == count else []
+def _without_scores(values: Sequence[object], count: int) -> list[Entry]:
+    """The entries of a ranking of numbers alone; none if it has scores, too."""
     numbers = [_named(x)[0] if isinstance(x, Mapping) else whole_number(x) for x in values]
-    if any(n is None and score is not None for n, score in zip(numbers, scores, strict=True)):
-        return []  # scores, or both in turn
+    others = [x for x, number in zip(values, numbers, strict=True) if number is None]
+    if any(_score(other) is not None for other in others):
+        return []
     return _in_order([number for number in numbers if number is not None], count)
 
 

@@ -140,10 +140,8 @@ def read_query(reply: str, shown: str = "", said: str = "") -> Answer[str]:
         answer = read_answer(reply, "query", shown)
     except ReplyError:
         text = without_thoughts(reply).strip("`\"' \n")
-        is_prose = (
-            len(text.splitlines()) != 1 or not text.isprintable() or set("{}<>[]") & set(text)
-        )
-        if is_prose or set(words(text)).isdisjoint(words(said)):
+        no_line = not set("{}<>[]\n").isdisjoint(text)
+        if no_line or set(words(text)).isdisjoint(words(said)):
             raise
         answer = Answer(text, ("it is a line, and no JSON",))
     line = one_line(answer.value) if isinstance(answer.value, str) else ""

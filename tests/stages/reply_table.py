@@ -132,14 +132,8 @@ SCORED = [
         lambda kit: kit.json([[n, f"{s * 5}/5"] for n, s in kit.pairs()]),
         RANK,
     ),
-    good("a list of scores", lambda kit: f'{{"scores": {SCORES}}}', RANK, note="without numbers"),
-    good("a bare list of scores", lambda kit: f"{SCORES}", RANK, note="without numbers"),
-    good(
-        "a list of scores as text",
-        lambda kit: kit.json([str(each) for each in SCORES]),
-        RANK,
-        note="without numbers",
-    ),
+    bad("a list of scores", lambda kit: f'{{"scores": {SCORES}}}', RANK),
+    bad("a bare list of scores", lambda kit: f"{SCORES}", RANK),
     bad(
         "numbers and scores in one list",
         lambda kit: kit.json([x for pair in kit.pairs() for x in pair]),
@@ -186,7 +180,6 @@ SCORED = [
     bad("scores of null", lambda kit: kit.json([kit.entry(1, 1, score=None)]), RANK),
     bad("NaN", lambda kit: '{"scores": [{"memory": 1, "score": NaN}]}', RANK),
     bad("infinity", lambda kit: '{"scores": [{"memory": 1, "score": Infinity}]}', RANK),
-    bad("too few scores in a list", lambda kit: '{"scores": [0.2, 0.9, 0.1]}', RANK),
     bad("a division by zero", lambda kit: kit.json([[1, "3/0"]]), RANK),
     bad("integers in prose", lambda kit: "Of the 4 memories 2 is the best, then 1 and 3.", *RANKS),
 ]

@@ -6,10 +6,10 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Claim
 from recall_retrievers.llm.checking.citation_check import (
     Evidence,
-    Shown,
     Verified,
     adds_a_clause,
     judge,
+    shown_of,
     verify,
 )
 from recall_retrievers.text.words import words
@@ -169,7 +169,7 @@ TOLD = {
 
 @table(("sentence", "refused"), TOLD.values(), ids=TOLD)
 def test_what_one_says_is_not_told_of_another(sentence: str, refused: bool) -> None:
-    broken = judge(Claim(sentence, (1,)), Shown([Candidate(content=CHAT)]), 0.25).broken
+    broken = judge(Claim(sentence, (1,)), shown_of([Candidate(content=CHAT)]), 1, 0.25).broken
 
     assert ("speaker" in broken) is refused
 
@@ -178,7 +178,7 @@ def test_memories_of_two_authors_are_a_talk_and_a_list_is_none() -> None:
     two = [Candidate(content=text, author=text[-3:]) for text in ("I ski. Ann", "I fish. Bob")]
     recipe = Candidate(content="Bread by Ann\nFlour: two cups\nSalt: a spoon", author="Ann")
 
-    assert "speaker" in judge(Claim("Ann fishes.", (1, 2)), Shown(two), 0.25).broken
+    assert "speaker" in judge(Claim("Ann fishes.", (1, 2)), shown_of(two), 2, 0.25).broken
     assert Evidence((recipe,)).turns == [("Ann", recipe.content)]
 
 

@@ -6,9 +6,9 @@ It does not find one wrong common word among right ones, nor two names that chan
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Citation, Claim
@@ -186,37 +186,24 @@ def said_by_another(sentence: str, sources: Evidence) -> bool:
     The words behind a speaker's name are looked for in the turns of both. What the other says to
     "you", or with that name, may be about the first.
     """
-    names = {name.lower(): name for name, _ in sources.turns if name}
-    of_names = frozenset(words(" ".join(names)))
-    for name, said in _by_subject(sentence, names) if len(names) > 1 else ():
-        needed = frozenset(words(said)) - of_names if name else frozenset[str]()
+    names = {name for name, _ in sources.turns if name}
+    begin = rf"(?:^|{_BETWEEN.pattern})\W*(?:the )?({'|'.join(map(re.escape, names))})(?![A-Za-z])"
+    _, *told = re.split(begin, sentence, flags=re.IGNORECASE) if len(names) > 1 else [""]
+    for name, said in zip(told[::2], told[1::2], strict=True):
+        if _OF_ANOTHER.match(said):
+            continue
         own, others = set[str](), set[str]()
         for speaker, text in sources.turns:
-            if speaker == name:
+            if speaker.lower() == name.lower():
                 own.update(words(text))
-                continue
-            for part in _STOP.split(text):
-                if name not in part and not _TO_YOU.search(part):
-                    others.update(words(part))
+            else:
+                parts = (part for part in _STOP.split(text) if name not in part)
+                others.update(*(words(part) for part in parts if not _TO_YOU.search(part)))
+        about = [part for part in _BETWEEN.split(said) if not any(map(part.__contains__, names))]
+        needed = frozenset(words(" ".join(about)))
         if needed and len(needed & others) - len(needed & own) >= CLEARLY * len(needed):
             return True
     return False
-
-
-def _by_subject(sentence: str, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The speakers with whom parts of a sentence begin, and what these and the next parts say."""
-    any_name = "|".join(map(re.escape, names))
-    begin = re.compile(rf"\W*(?:the )?({any_name})(?![A-Za-z])", re.IGNORECASE)
-    name, said = "", ""
-    for part in _BETWEEN.split(sentence):
-        subject = begin.match(part)
-        text = part[subject.end() :] if subject else part
-        if subject:
-            yield name, said
-            name, said = "" if _OF_ANOTHER.match(text) else names[subject[1].lower()], ""
-        if not any(other in text for other in names.values() if other != name):
-            said += text
-    yield name, said
 
 
 def _author_and_day(memory: Candidate) -> str:
@@ -232,18 +219,13 @@ BY_WORDS = frozenset({"words", "clauses"})
 """The rules that a second opinion may overrule: the same may be said in other words."""
 
 
-class Shown:
-    """The memories of a prompt by their numbers, and what several of them say together."""
+Shown = Callable[..., Evidence]
+"""What memories say, by their numbers in the prompt."""
 
-    def __init__(self, memories: Sequence[Candidate]) -> None:
-        self.memories = memories
-        self._evidence: dict[tuple[int, ...], Evidence] = {}
 
-    def __call__(self, *numbers: int) -> Evidence:
-        """What the memories with these numbers say."""
-        if numbers not in self._evidence:
-            self._evidence[numbers] = Evidence(tuple(self.memories[n - 1] for n in numbers))
-        return self._evidence[numbers]
+def shown_of(memories: Sequence[Candidate]) -> Shown:
+    """What each of some memories says, and several of them together."""
+    return cache(lambda *numbers: Evidence(tuple(memories[number - 1] for number in numbers)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,12 +277,12 @@ def verify(
 
     With ``appeal``, a sentence that only its words speak against stays, as doubtful.
     """
-    shown = Shown(memories)
+    shown = shown_of(memories)
     citations: list[Citation] = []
     doubtful = set[Citation]()
     mended = spare = 0
     for claim in claims:
-        judged = judge(claim, shown, min_support)
+        judged = judge(claim, shown, len(memories), min_support)
         numbers = judged.numbers
         if judged.broken - BY_WORDS or (judged.broken and not appeal):
             continue
@@ -338,9 +320,9 @@ def notes_on(outcomes: Sequence[Verified]) -> list[str]:
     return [f"{count} {what}" for what, count in counts.items() if count]
 
 
-def judge(claim: Claim, shown: Shown, min_support: float) -> Judgement:
+def judge(claim: Claim, shown: Shown, count: int, min_support: float) -> Judgement:
     """What speaks against a sentence, by the names of the rules; see `verify`."""
-    sentence, everything = claim.sentence, range(1, len(shown.memories) + 1)
+    sentence, everything = claim.sentence, range(1, count + 1)
     cited = [number for number in claim.numbers if number in everything]
     live, needed = live_parts(sentence), _telling(sentence)
     if not cited or not needed:
@@ -355,7 +337,7 @@ def judge(claim: Claim, shown: Shown, min_support: float) -> Judgement:
     if best and not live and _share(needed, shown(best).words) - share >= CLEARLY:
         numbers = [best]
     else:
-        same = [n for n in cited if same_language(sentence, shown.memories[n - 1].content)]
+        same = [n for n in cited if same_language(sentence, shown(n).text)]
         if not same:
             return Judgement(cited, frozenset(_missing(sentence, shown(*cited))), checked=False)
         numbers = [number for number in sharing if number in same] or same
