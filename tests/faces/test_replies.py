@@ -18,7 +18,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.runnables import RunnableLambda
 from stages.reply_kit import CONTENTS, KITS, Kit, Reply, bad, good
-from stages.reply_table import NO, QUERIES, REPLIES, SHAPES, YES
+from stages.reply_table import FORMED, NO, QUERIES, REPLIES, SCORED, SHAPES, YES
 from tables import table
 
 from recall_retrievers.llm.prompts import reply_form
@@ -38,7 +38,7 @@ SAMPLE = [reply for reply in REPLIES if reply.name in NAMES]
 
 
 @pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.stage)
-@table("reply", [*SAMPLE, *SHAPES], ids=str)
+@table("reply", [*SAMPLE, *SCORED, *FORMED, *SHAPES], ids=str)
 def test_a_reply(face: Face, kit: Kit, reply: Reply) -> None:
     if kit.stage in reply.kits:
         check_reply(face, kit, face.model(reply.make(kit)), reply)
