@@ -189,7 +189,10 @@ def _read(text: str, name: str, prompt: str) -> Answer[object]:
     Without the name, the last list with entries counts, or the entries that stand alone.
     """
     shown = [*json_values(prompt)]
-    quoted = [*_under(name, shown), *(x for x in _inner(shown) if isinstance(x, dict | list))]
+    quoted = [
+        *_under(name, shown),
+        *(x for each in shown for x in _inner(each) if isinstance(x, dict | list)),
+    ]
     found = [*json_values(text)]
     named, values = _under(name, found), [_only_list(each) for each in found]
     lists = [each for each in values if isinstance(each, list) and not _is_pair(each)]
