@@ -189,10 +189,7 @@ def _read(text: str, name: str, prompt: str) -> Answer[object]:
     Without the name, the last list with entries counts, or the entries that stand alone.
     """
     shown = [*json_values(prompt)]
-    quoted = [
-        *_under(name, shown),
-        *(x for each in shown for x in _inner(each) if isinstance(x, dict | list)),
-    ]
+    quoted = [*_under(name, shown), *_parts(shown)]
     found = [*json_values(text)]
     named, values = _under(name, found), [_only_list(each) for each in found]
     lists = [each for each in values if isinstance(each, list) and not _is_pair(each)]
@@ -254,13 +251,14 @@ def _only_list(value: object) -> object:
     return parts[0] if len(parts) == 1 and isinstance(parts[0], list) else value
 
 
-def _inner(value: object) -> Iterator[object]:
-    """A value, and all that stands in it."""
-    pending = [value]
+def _parts(values: Iterable[object]) -> list[object]:
+    """All that stands in values, at any depth, but for numbers and the like."""
+    parts: list[object] = []
+    pending = [*values]
     while pending:
         part = pending.pop()
-        yield part
-        if isinstance(part, dict):
-            pending += part.values()
-        elif isinstance(part, list):
-            pending += part
+        if isinstance(part, dict | list):
+            pending += part.values() if isinstance(part, dict) else part
+        if isinstance(part, dict | list | str):
+            parts.append(part)
+    return parts
