@@ -154,7 +154,7 @@ def test_so_much_is_a_clause(sentence: str, adds: bool) -> None:
     assert adds_a_clause(sentence, KNOWN) is adds
 
 
-CHAT = "Ann: I love Thai food. Do you?\nAI: I prefer pizza. You could try a curry."
+CHAT = "Ann: I love Thai food. Do you?\nAI: I prefer pizza. You could try a curry. Green or red?"
 TOLD = {
     "one's own words": ("Ann loves Thai food.", False),
     "the words of the other": ("Ann prefers pizza.", True),
@@ -162,6 +162,7 @@ TOLD = {
     "in a later part": ("Ann loves Thai food, but the AI loves Thai food, too.", True),
     "by the other": ("Ann was told to prefer pizza.", False),
     "to the first": ("Ann could try a curry.", False),
+    "asked by the other": ("Ann eats green or red.", False),
     "of both": ("Ann heard that the AI prefers pizza.", False),
     "of nobody who speaks": ("She prefers pizza.", False),
 }

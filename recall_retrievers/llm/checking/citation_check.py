@@ -70,7 +70,7 @@ _WORDS, _HAN_WORDS = 3, 6
 _KNOWN_HAN = 0.2
 """Single characters recur by chance: so large a share of a clause may stand in the memories."""
 _TURN = re.compile(r"^([^\W\d_]+(?: [^\W\d_]+){0,2})[:：]\s", re.MULTILINE)
-_TO_YOU = re.compile(r"\byour?\b|[你您]", re.IGNORECASE)
+_TO_YOU = re.compile(r"\byour?\b|[你您]|[?？]\s*$", re.IGNORECASE)
 _OF_ANOTHER = re.compile(
     r"\W+(?:\w+\W+)?(?:was|were|been|got|asked|told|heard|received)\b(?! \w+ing\b)|.?[被听收问]"
 )
@@ -121,22 +121,27 @@ class Evidence:
     @cached_property
     def turns(self) -> list[tuple[str, str]]:
         """Who says what in them, turn by turn; a memory that names nobody is its author's."""
-        turns = []
+        turns: list[tuple[str, str]] = []
         for memory in self.memories:
             before, *named = _TURN.split(body(memory))
-            spoken = [] if before.strip() else [*zip(named[::2], named[1::2], strict=True)]
-            turns += spoken or [(memory.author, body(memory))]
+            talk = [*zip(named[::2], named[1::2], strict=True)]
+            turns += talk if talk[1:] and not before else [(memory.author, body(memory))]
         return turns
 
+    @cached_property
+    def runs(self) -> list[list[frozenset[str]]]:
+        """The words of each three sentences in a row, of each memory."""
+        parts = [[frozenset(words(part)) for part in _STOP.split(body(m))] for m in self.memories]
+        return [
+            [frozenset[str]().union(*of[at : at + _NEAR]) for at in range(len(of))] for of in parts
+        ]
+
     def near(self, needed: frozenset[str]) -> frozenset[str]:
-        """The words of three sentences in a row of each memory, those that share most words."""
-        found = set[str]()
-        for each in self.memories:
-            parts = [frozenset(words(part)) for part in _STOP.split(body(each))]
-            runs = (frozenset[str]().union(*parts[at : at + _NEAR]) for at in range(len(parts)))
-            found |= max(runs, key=lambda run: len(run & needed))
-            found.update(words(_author_and_day(each)))
-        return frozenset(found)
+        """The words of those three sentences of each memory that share most words."""
+        found = frozenset[str]().union(
+            *(words(_author_and_day(memory)) for memory in self.memories)
+        )
+        return found.union(*(max(runs, key=lambda r: len(r & needed)) for runs in self.runs))
 
     def quote(self, needed: frozenset[str]) -> str:
         """Their sentence that shares most words; empty if none shares any."""
@@ -183,8 +188,8 @@ def _is_unknown(clause: str, known: frozenset[str]) -> bool:
 def said_by_another(sentence: str, sources: Evidence) -> bool:
     """Whether a sentence tells of one speaker what another says.
 
-    The words behind a speaker's name are looked for in the turns of both. What the other says to
-    "you", or with that name, may be about the first.
+    The words behind a speaker's name are looked for in the turns of both. What the other asks,
+    says to "you", or says with that name may be about the first.
     """
     names = {name for name, _ in sources.turns if name}
     begin = rf"(?:^|{_BETWEEN.pattern})\W*(?:the )?({'|'.join(map(re.escape, names))})(?![A-Za-z])"
