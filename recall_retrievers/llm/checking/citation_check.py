@@ -70,7 +70,7 @@ _WORDS, _HAN_WORDS = 3, 6
 _KNOWN_HAN = 0.2
 """Single characters recur by chance: so large a share of a clause may stand in the memories."""
 _TURN = re.compile(r"^([^\W\d_]+(?: [^\W\d_]+){0,2})[:：]\s", re.MULTILINE)
-_TO_YOU = re.compile(r"\byour?\b|[你您]|[?？]\s*$", re.IGNORECASE)
+_TO_THE_OTHER = re.compile(r"\byour?\b|[你您]|[?？]\s*$", re.IGNORECASE)
 _OF_ANOTHER = re.compile(
     r"\W+(?:\w+\W+)?(?:was|were|been|got|asked|told|heard|received)\b(?! \w+ing\b)|.?[被听收问]"
 )
@@ -191,7 +191,7 @@ def said_by_another(sentence: str, sources: Evidence) -> bool:
     The words behind a speaker's name are looked for in the turns of both. What the other asks,
     says to "you", or says with that name may be about the first.
     """
-    names = {name for name, _ in sources.turns if name}
+    names = sorted({name for name, _ in sources.turns if name}, key=len, reverse=True)
     begin = rf"(?:^|{_BETWEEN.pattern})\W*(?:the )?({'|'.join(map(re.escape, names))})(?![A-Za-z])"
     _, *told = re.split(begin, sentence, flags=re.IGNORECASE) if len(names) > 1 else [""]
     for name, said in zip(told[::2], told[1::2], strict=True):
@@ -203,7 +203,7 @@ def said_by_another(sentence: str, sources: Evidence) -> bool:
                 own.update(words(text))
             else:
                 parts = (part for part in _STOP.split(text) if name not in part)
-                others.update(*(words(part) for part in parts if not _TO_YOU.search(part)))
+                others.update(*(words(part) for part in parts if not _TO_THE_OTHER.search(part)))
         about = [part for part in _BETWEEN.split(said) if not any(map(part.__contains__, names))]
         needed = frozenset(words(" ".join(about)))
         if needed and len(needed & others) - len(needed & own) >= CLEARLY * len(needed):
