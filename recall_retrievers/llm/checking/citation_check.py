@@ -70,11 +70,12 @@ _WORDS, _HAN_WORDS = 3, 6
 _KNOWN_HAN = 0.2
 """Single characters recur by chance: so large a share of a clause may stand in the memories."""
 _TURN = re.compile(r"^([^\W\d_]+(?: [^\W\d_]+){0,2})[:：]\s", re.MULTILINE)
-_TO_THE_OTHER = re.compile(r"\byour?\b|[你您]|[?？]\s*$", re.IGNORECASE)
+_TO_THE_OTHER = re.compile(r"^\W*(?:\w+\W+)?your?\b|^.?[你您]|[?？]\s*$", re.IGNORECASE)
 _OF_ANOTHER = re.compile(
-    r"\W+(?:\w+\W+)?(?:was|were|been|got|asked|told|heard|received)\b(?! \w+ing\b)|.?[被听收问]"
+    r"\W+(?:\w+\W+)?(?:was|were|been|got|asked|told|heard|received|should|could|can|may|might)\b"
+    r"(?! \w+ing\b)|.?[被听收问可应]"
 )
-"""Behind the name of a speaker: what follows may well be the words of another."""
+"""Behind the name of a speaker: what follows may well be the words, or the advice, of another."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ def said_by_another(sentence: str, sources: Evidence) -> bool:
     """Whether a sentence tells of one speaker what another says.
 
     The words behind a speaker's name are looked for in the turns of both. What the other asks,
-    says to "you", or says with that name may be about the first.
+    says to "you" or says with that name may be about the first.
     """
     names = sorted({name for name, _ in sources.turns if name}, key=len, reverse=True)
     begin = rf"(?:^|{_BETWEEN.pattern})\W*(?:the )?({'|'.join(map(re.escape, names))})(?![A-Za-z])"
