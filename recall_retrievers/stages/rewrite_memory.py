@@ -60,8 +60,8 @@ class RewriteMemory(Cites):
     Args:
         llm: The framework's model. None = the memories as they are.
         enable_llm_rewrite: Whether to use the model.
-        min_support: The share of a sentence's words that must stand near each other in the
-            memories it cites, 0 to 1; with 0 these need only exist.
+        min_support: The share of a sentence's words, but for one, that must stand near each other
+            in the memories it cites, 0 to 1; with 0 these need only exist.
         unverified: How to treat sentences that cannot be verified: "remove" them, or "fall_back"
             to the memories as they are.
         check: A second opinion about the sentences that passed, or that only their words speak

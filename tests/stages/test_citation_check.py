@@ -90,7 +90,7 @@ REFUSED = {
 
 def checked(sentence: str, content: str) -> Verified:
     memory = Candidate(content=content, created_at=parse_time("2024-03-05"))
-    return verify([Claim(sentence, (1,))], [memory], 0.25)
+    return verify([Claim(sentence, (1,))], [memory], 0.4)
 
 
 @table(("sentence", "memory"), PASSES.values(), ids=PASSES)
@@ -118,7 +118,7 @@ def test_a_citation_that_adds_nothing_is_left_out(
 ) -> None:
     claim = Claim(sentence, tuple(range(1, len(contents) + 1)))
 
-    outcome = verify([claim], [Candidate(content=each) for each in contents], 0.25)
+    outcome = verify([claim], [Candidate(content=each) for each in contents], 0.4)
 
     assert [each.numbers for each in outcome.citations] == [cited]
     assert outcome.spare == len(contents) - len(cited)
@@ -170,7 +170,7 @@ TOLD = {
 
 @table(("sentence", "refused"), TOLD.values(), ids=TOLD)
 def test_what_one_says_is_not_told_of_another(sentence: str, refused: bool) -> None:
-    broken = judge(Claim(sentence, (1,)), shown_of([Candidate(content=CHAT)]), 1, 0.25).broken
+    broken = judge(Claim(sentence, (1,)), shown_of([Candidate(content=CHAT)]), 1, 0.4).broken
 
     assert ("speaker" in broken) is refused
 
@@ -179,7 +179,7 @@ def test_memories_of_two_authors_are_a_talk_and_a_list_is_none() -> None:
     two = [Candidate(content=text, author=text[-3:]) for text in ("I ski. Ann", "I fish. Bob")]
     recipe = Candidate(content="Bread by Ann\nFlour: two cups\nSalt: a spoon", author="Ann")
 
-    assert "speaker" in judge(Claim("Ann fishes.", (1, 2)), shown_of(two), 2, 0.25).broken
+    assert "speaker" in judge(Claim("Ann fishes.", (1, 2)), shown_of(two), 2, 0.4).broken
     assert Evidence((recipe,)).turns == [("Ann", recipe.content)]
 
 
@@ -189,8 +189,8 @@ def test_an_appeal_is_open_to_what_only_its_words_speak_against() -> None:
         Claim(each, (1,)) for each in ("Ann dreads very big audiences.", "Bob dreads 9 audiences.")
     ]
 
-    outcome = verify(claims, [memory], 0.25, appeal=True)
+    outcome = verify(claims, [memory], 0.4, appeal=True)
 
     assert [each.sentence for each in outcome.doubtful] == ["Ann dreads very big audiences."]
     assert outcome.doubtful == {*outcome.citations}
-    assert verify(claims, [memory], 0.25).removed == 2
+    assert verify(claims, [memory], 0.4).removed == 2

@@ -136,7 +136,7 @@ def _figure(match: re.Match[str], behind: str) -> Found:
     if match["sign"]:
         yield f"{value} {_SIGNS[match['sign'].strip()]}", True
     elif ending in ("st", "nd", "rd", "th"):
-        yield f"nth {value}", value != 1
+        yield f"nth {value}", True
         yield str(value), False
     else:
         yield from measured(value, behind, needed=True)
