@@ -176,11 +176,8 @@ def on_one_scale(outcomes: Sequence[Scores | Exception]) -> list[Scores | Except
     none of these, is an error in its place.
     """
     checked = [_checked(each) if isinstance(each, Answer) else each for each in outcomes]
-    scores = [each for each in checked if isinstance(each, Answer)]
-    best = max([max(each.value.values()) for each in scores], default=1.0)
-    scale = next(each for each in _SCALES if best <= each)
-    if scale == 1:
-        return checked
+    tops = [max(each.value.values()) for each in checked if isinstance(each, Answer)]
+    scale = next(each for each in _SCALES if max(tops, default=1.0) <= each)
     return [_divided(each, scale) if isinstance(each, Answer) else each for each in checked]
 
 
@@ -196,7 +193,7 @@ def _checked(scores: Scores) -> Scores | Exception:
 
 def _divided(scores: Scores, scale: float) -> Scores:
     values = scores.value.values()
-    if max(values) <= 1 and any(0 < each < 1 for each in values):
+    if scale == 1 or (max(values) <= 1 and any(0 < each < 1 for each in values)):
         return scores  # this window is on the right scale
     divided = {number: score / scale for number, score in scores.value.items()}
     return Answer(divided, (*scores.notes, f"scores on a scale of {scale:g}"))

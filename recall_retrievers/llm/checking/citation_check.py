@@ -109,10 +109,15 @@ class Evidence:
         return frozenset[str]().union(*map(live_parts, shown))
 
     @cached_property
+    def parts(self) -> list[tuple[str, frozenset[str]]]:
+        """Their sentences with the words of each; an empty one stands at the end of a line."""
+        parts = (part.strip() for each in self.memories for part in _STOP.split(body(each)))
+        return [(part, frozenset(words(part))) for part in parts]
+
+    @cached_property
     def sentences(self) -> dict[str, frozenset[str]]:
         """Their sentences, exactly as they are stored, with the words of each."""
-        parts = (part.strip() for each in self.memories for part in _STOP.split(body(each)))
-        return {part: frozenset(words(part)) for part in parts if part}
+        return {part: found for part, found in self.parts if part}
 
     @cached_property
     def polarities(self) -> tuple[Polarity, ...]:
@@ -135,20 +140,12 @@ class Evidence:
         names = ([m.author, *_TURN.findall(body(m))] for m in self.memories)
         return frozenset(words(" ".join(name for each in names for name in each)))
 
-    @cached_property
-    def runs(self) -> list[list[frozenset[str]]]:
-        """The words of each three sentences in a row, of each memory."""
-        parts = [[frozenset(words(part)) for part in _STOP.split(body(m))] for m in self.memories]
-        return [
-            [frozenset[str]().union(*of[at : at + _NEAR]) for at in range(len(of))] for of in parts
-        ]
-
     def near(self, needed: frozenset[str]) -> frozenset[str]:
-        """The words of those three sentences of each memory that share most words."""
-        found = frozenset[str]().union(
-            *(words(_author_and_day(memory)) for memory in self.memories)
-        )
-        return found.union(*(max(runs, key=lambda r: len(r & needed)) for runs in self.runs))
+        """The words of those three sentences in a row that share most words, and of the day."""
+        found = [each for _, each in self.parts]
+        runs = [frozenset[str]().union(*found[at : at + _NEAR]) for at in range(len(found))]
+        best = max(runs, key=lambda run: len(run & needed), default=frozenset[str]())
+        return best.union(*(words(_author_and_day(memory)) for memory in self.memories))
 
     def quote(self, needed: frozenset[str]) -> str:
         """Their sentence that shares most words; empty if none shares any."""
@@ -355,7 +352,7 @@ def judge(claim: Claim, shown: Shown, count: int, min_support: float) -> Judgeme
         numbers = [number for number in sharing if number in same] or same
     sources = shown(*numbers)
     about = needed - sources.names
-    near = sources.near(needed) - sources.names
+    near = frozenset[str]().union(*(shown(n).near(needed) for n in numbers)) - sources.names
     known = len(about & near)
     broken = {
         "names": unknown_names(sentence, sources.text),

@@ -75,8 +75,8 @@ def stated_numbers(text: str) -> frozenset[str]:
     stated = {name for name, needed in _numbers(counted) if needed}
     for part in listed:
         commas, ands = len(_COMMA.findall(part)), len(_AND.findall(_COMMA.sub("", part)))
-        # One "and" is of the list; others may be of titles.
-        stated -= {str(1 + commas + each) for each in range(min(ands, 1), ands + 1)} - {"1"}
+        least = commas + min(ands, 1)  # further ones may be of titles: "Emma and Pride and Joy"
+        stated -= {str(1 + each) for each in range(max(least, 1), commas + ands + 1)}
         stated |= {name for name, needed in _numbers(part) if needed}
     return frozenset(stated)
 
