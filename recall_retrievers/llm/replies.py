@@ -191,7 +191,7 @@ def _read(text: str, name: str, prompt: str) -> Answer[object]:
     shown = [*json_values(prompt)]
     quoted = [*_under(name, shown), *_parts(shown)]
     found = [*json_values(text)]
-    named, values = _under(name, found), [_only_list(each) for each in found]
+    named, values = _under(name, found), [*filter(None, map(_only_list, found))]
     lists = [each for each in values if isinstance(each, list) and not _is_pair(each)]
     own = [each for each in named if each not in quoted]
     bare = [each for each in lists if each not in quoted]
