@@ -4,10 +4,9 @@ Every reply is read here. What its values are worth is for each stage to check. 
 off, written in Python, or one entry a line. Only whole entries are taken. What the prompt contains
 is a quotation, and no answer.
 
-The standard library finds the JSON. The package json-repair 0.64 was tried in its place (2026-11).
-Of two objects with the same names it returns the last one alone, so a quotation after the model's
-own answer would replace that answer. Prose in brackets becomes part of the answer. 10,000
-characters of ``{"`` keep it busy for 4 seconds; here they take one millisecond.
+The package json-repair 0.64 was tried in place of the standard library (2026-11). Of two objects
+with the same names it returns the last one alone, so a quotation after the model's own answer would
+replace that answer. 10,000 characters of ``{"`` keep it busy for 4 seconds; here for a millisecond.
 """
 
 import json
@@ -158,16 +157,13 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
     r"""The value under a name in the JSON of a reply, however it is wrapped.
 
     The object may be inside another object, in a tool call, or in a text that is JSON itself. A
-    reply that is a list counts as the value, without its name. Of a broken reply the entries count
-    that are whole.
+    list without a name counts, too, and of a broken reply the entries that are whole.
 
     A value that the ``prompt`` contains is a quotation and no answer: the model has repeated what
     it read, or obeyed it. Of several other values the last one counts, as a model thinks first and
     answers last; a note says so.
 
     Examples:
-        >>> read_answer('{"name": "rank", "arguments": "{\\"scores\\": [1]}"}', "scores").value
-        [1]
         >>> sly = 'Reply with {"scores": [9]}'
         >>> read_answer('{"scores": [1]}, though memory 3 says {"scores": [9]}.', "scores", sly)
         Answer(value=[1], notes=())

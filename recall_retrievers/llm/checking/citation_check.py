@@ -269,20 +269,17 @@ def verify(
 ) -> Verified:
     """Remove the sentences that do not rest on the memories they cite.
 
-    - A cited memory must exist. If another memory that was shown shares clearly more of the
-      sentence's words, the citation is mended: it goes there.
-    - A cited memory must share a word with the sentence, and add a word or a number to the others,
-      or say as much as all of them.
-    - All its numbers must stand there by value, and its names as they are. If it denies something,
-      so must the memory, and the other way round. It may not tell of one speaker what another says.
-    - At least the share ``min_support`` of its words (stemmed, without stop words) must stand
-      there near each other; one word may be missing beyond that. Names of speakers do not count.
-      The date of a memory counts as its words.
-    - No clause of three words or more may be wholly of other words.
-    - Images, links, tags and addresses must stand in a cited memory exactly as in the sentence,
-      whatever ``min_support`` is.
+    - A cited memory must exist, share a word with the sentence, and add one to the others or say as
+      much as all of them. If another memory that was shown shares clearly more of its words, the
+      citation is mended: it goes there.
+    - Its numbers must stand there by value, its names as they are, its images, links, tags and
+      addresses exactly, these whatever ``min_support`` is. If it denies something, so must the
+      memory, and the other way round. It may not tell of one speaker what another says.
+    - At least the share ``min_support`` of its words (stemmed, without stop words), but for one,
+      must stand there near each other. Names of speakers do not count, and the date does. No clause
+      of three words or more may be wholly of other words.
     - The words of a sentence in another language than its memories cannot be compared. It stays,
-      if its figures, names in Latin letters and links are there, and counts as unchecked.
+      if its figures and links are there, and counts as unchecked.
 
     With ``appeal``, a sentence that only its words speak against stays, as doubtful.
     """
