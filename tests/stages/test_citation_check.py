@@ -181,16 +181,3 @@ def test_memories_of_two_authors_are_a_talk_and_a_list_is_none() -> None:
 
     assert "speaker" in judge(Claim("Ann fishes.", (1, 2)), shown_of(two), 2, 0.4).broken
     assert Evidence((recipe,)).turns == [("Ann", recipe.content)]
-
-
-def test_an_appeal_is_open_to_what_only_its_words_speak_against() -> None:
-    memory = Candidate(content="Ann: I have stage fright.")
-    claims = [
-        Claim(each, (1,)) for each in ("Ann dreads very big audiences.", "Bob dreads 9 audiences.")
-    ]
-
-    outcome = verify(claims, [memory], 0.4, appeal=True)
-
-    assert [each.sentence for each in outcome.doubtful] == ["Ann dreads very big audiences."]
-    assert outcome.doubtful == {*outcome.citations}
-    assert verify(claims, [memory], 0.4).removed == 2
