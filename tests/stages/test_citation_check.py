@@ -38,6 +38,7 @@ PASSES = {
     "no denial at all, in Chinese": ("她的茶很不错。", "我的茶很好。"),
     "more digits than Python counts": (f"The key is {LONG}.", f"My key is {LONG}."),
     "more millions than Python counts": (f"It cost {MILLIONS}.", f"It cost {MILLIONS}, I said."),
+    "as many other words": ("Ann draws rather quick rough sketches.", "Ann: I draw."),
     "marks": ("Ann likes tea [1][2], or [3, 4].", "Ann likes tea."),
     "a sum with a hyphen": ("It cost $10 million.", "It cost some $ 10 - million in all."),
     "an answer with no": ("No, Ann likes tea.", "Ann likes tea."),
