@@ -22,9 +22,6 @@ from recall_retrievers.llm.model_stage import ShowsMemories
 from recall_retrievers.llm.replies import read_answer, whole_number
 from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
 
-Support = Callable[[str, Sequence[str]], bool]
-"""Whether memories say what a sentence says: called with the sentence and their texts."""
-
 SYSTEM = f"""\
 You check sentences against memories. Each sentence names the memories that it cites. It is \
 supported if these say it: the same people, things, numbers and times, in the same roles; nothing \
@@ -41,7 +38,7 @@ def _function_or_model(check: object) -> object:
 
 
 Check = Annotated[object, AfterValidator(_function_or_model), Field(exclude=True, repr=False)]
-"""A function as `Support`, or the framework's model; None = no second opinion."""
+"""A function of a sentence and the texts of its memories, the framework's model, or none."""
 
 Checked = Verified | Exception
 """The outcome of a window."""

@@ -109,20 +109,15 @@ class Evidence:
         return frozenset[str]().union(*map(live_parts, shown))
 
     @cached_property
-    def parts(self) -> list[tuple[str, frozenset[str]]]:
+    def sentences(self) -> list[tuple[str, frozenset[str]]]:
         """Their sentences with the words of each; an empty one stands at the end of a line."""
         parts = (part.strip() for each in self.memories for part in _STOP.split(body(each)))
         return [(part, frozenset(words(part))) for part in parts]
 
     @cached_property
-    def sentences(self) -> dict[str, frozenset[str]]:
-        """Their sentences, exactly as they are stored, with the words of each."""
-        return {part: found for part, found in self.parts if part}
-
-    @cached_property
     def polarities(self) -> tuple[Polarity, ...]:
         """What each of their sentences affirms and denies."""
-        return tuple(map(polarity, self.sentences))
+        return tuple(polarity(sentence) for sentence, _ in self.sentences)
 
     @cached_property
     def turns(self) -> list[tuple[str, str]]:
@@ -142,7 +137,7 @@ class Evidence:
 
     def near(self, needed: frozenset[str]) -> frozenset[str]:
         """The words of those three sentences in a row that share most words, and of the day."""
-        found = [each for _, each in self.parts]
+        found = [each for _, each in self.sentences]
         runs = [frozenset[str]().union(*found[at : at + _NEAR]) for at in range(len(found))]
         best = max(runs, key=lambda run: len(run & needed), default=frozenset[str]())
         return best.union(*(words(_author_and_day(memory)) for memory in self.memories))
@@ -153,9 +148,8 @@ class Evidence:
 
     def nearest(self, needed: frozenset[str]) -> list[str]:
         """Their sentences that share most words with a sentence; several where they tie."""
-        shared = {part: len(needed & found) for part, found in self.sentences.items()}
-        most = max(shared.values(), default=0)
-        return [part for part, count in shared.items() if count == most] if most else []
+        most = max((len(needed & found) for _, found in self.sentences), default=0)
+        return [each for each, found in self.sentences if 0 < most == len(needed & found)]
 
 
 def contradicts(sentence: str, sources: Evidence, needed: frozenset[str]) -> bool:

@@ -31,10 +31,9 @@ def _script(text: str) -> str:
     """The script of most letters, by the first word of their Unicode names; empty if none."""
     letters = [letter for letter in text[:_SHOWN] if letter.isalpha()]
     counts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
-    kana = counts.pop("HIRAGANA", 0) + counts.pop("KATAKANA", 0)
-    if kana:
-        chinese_too = kana * 5 >= counts["CJK"]  # Japanese has both
-        counts["KANA"] = kana + (counts.pop("CJK", 0) if chinese_too else 0)
+    counts["KANA"] = counts.pop("HIRAGANA", 0) + counts.pop("KATAKANA", 0)
+    if counts["KANA"] * 5 >= counts["CJK"] > 0:  # Japanese has both
+        counts["KANA"] += counts.pop("CJK")
     weighed = {name: count * _WEIGHTS.get(name, 1) for name, count in counts.items()}
     return max(weighed, key=lambda name: weighed[name]) if letters else ""
 
