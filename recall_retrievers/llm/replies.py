@@ -198,8 +198,9 @@ def _read(text: str, name: str, prompt: str) -> Answer[object]:
     if last := own or with_entries:
         several = any(each != last[-1] for each in last)
         return Answer(last[-1], (_SEVERAL,) if several else ())
-    if entries := [each for each in values if each not in (*lists, *quoted)]:
-        return Answer(entries[:_MOST], ("the entries stand alone",))
+    alone = [each for each in values if isinstance(each, dict) or _is_pair(each)]
+    if entries := [each for each in alone[:_MOST] if each not in quoted]:
+        return Answer(entries, ("the entries stand alone",))
     if bare and all(each == bare[0] for each in bare):
         return Answer(bare[0])
     expected = "one answer" if bare else "an answer of its own" if named or lists else "JSON"

@@ -191,19 +191,24 @@ def said_by_another(sentence: str, sources: Evidence) -> bool:
     names = sorted({name for name, _ in sources.turns if name}, key=len, reverse=True)
     begin = rf"(?:^|{_BETWEEN.pattern})\W*(?:the )?({'|'.join(map(re.escape, names))})(?![A-Za-z])"
     _, *told = re.split(begin, sentence, flags=re.IGNORECASE) if len(names) > 1 else [""]
-    for name, said in zip(told[::2], told[1::2], strict=True):
-        if _OF_ANOTHER.match(said):
-            continue
+
+    @cache
+    def spoken(name: str) -> tuple[set[str], set[str]]:
         own, others = set[str](), set[str]()
         for speaker, text in sources.turns:
+            parts = [part for part in _STOP.split(text) if name not in part]
             if speaker.lower() == name.lower():
                 own.update(words(text))
             else:
-                parts = (part for part in _STOP.split(text) if name not in part)
                 others.update(*(words(part) for part in parts if not _TO_THE_OTHER.search(part)))
+        return own, others
+
+    for name, said in zip(told[::2], told[1::2], strict=True):
         about = [part for part in _BETWEEN.split(said) if not any(map(part.__contains__, names))]
         needed = frozenset(words(" ".join(about)))
-        if needed and len(needed & others) - len(needed & own) >= CLEARLY * len(needed):
+        own, others = spoken(name)
+        more = len(needed & others) - len(needed & own)
+        if needed and more >= CLEARLY * len(needed) and not _OF_ANOTHER.match(said):
             return True
     return False
 
