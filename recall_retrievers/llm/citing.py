@@ -72,13 +72,8 @@ def written(
 
     def read(reply: str, window: Window) -> Verified:
         text = read_sentences(reply, name)
-        verified = verify(
-            text.value,
-            window.memories,
-            stage.min_support,
-            window.first,
-            appeal=stage.check is not None,
-        )
+        least, appeal = stage.min_support, stage.check is not None
+        verified = verify(text.value, window.memories, least, window.first, appeal=appeal)
         if (text.value and not verified.citations) or refuses(verified):
             raise ReplyError(
                 f"{verified.removed} of {len(text.value)} sentences do not rest on what they cite"
