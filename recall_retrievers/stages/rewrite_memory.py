@@ -42,29 +42,32 @@ class RewriteMemory(Cites):
     """Write one text for the question from the memories; each sentence cites its sources.
 
     Code checks every citation: the memory exists and shares enough words with the sentence; it has
-    its numbers by value, and its names, links and images exactly; and it denies what the sentence
-    denies. A citation is mended if another memory that was shown shares clearly more words. A
-    sentence in another language than its memories stays and is marked as unchecked. A sentence that
-    fails, repeats another, is longer than 500 characters or follows 20 others is removed, and the
-    trace counts it. If nothing is left, if the model fails, and without a model, the text is the
-    plain memories: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+    its numbers by value, and its names, links and images exactly; it denies what the sentence
+    denies; and who says it there says it here. A citation is mended if another memory that was
+    shown shares clearly more words. A sentence in another language than its memories stays and is
+    marked as unchecked. A sentence that fails, repeats another, is longer than 500 characters or
+    follows 20 others is removed, and the trace counts it. If nothing is left, if the model fails,
+    and without a model, the text is the plain memories: ``Memory 1 :``, `` When to use: ...``,
+    `` Content: ...``.
 
     A model may reply with an empty list of sentences. The text then says that the memories do not
     answer, and nothing has failed.
 
     The check does not find a wrong common word among right ones, names that changed their places,
-    or a short addition. ``check`` can: it asks a function or a model about every sentence.
+    or a short addition, and it removes what is said in quite other words. ``check`` sees both: it
+    asks a function or a model about every sentence.
 
     Args:
         llm: The framework's model. None = the memories as they are.
         enable_llm_rewrite: Whether to use the model.
-        min_support: The share of a sentence's words that must stand in the memories it cites, 0
-            to 1; with 0 these need only exist.
+        min_support: The share of a sentence's words, but for one, that must stand near each other
+            in the memories it cites, 0 to 1; with 0 these need only exist.
         unverified: How to treat sentences that cannot be verified: "remove" them, or "fall_back"
             to the memories as they are.
-        check: A second opinion about the sentences that passed: a function that gets a sentence
-            and the texts of its memories, and returns whether they support it; or a chat model,
-            which is asked once for all sentences. None = no second opinion.
+        check: A second opinion about the sentences that passed, or that only their words speak
+            against, which it alone can keep: a function that gets a sentence and the texts of its
+            memories, and returns whether they support it; or a chat model, which is asked once for
+            all sentences. None = no second opinion.
         token_budget: How many tokens of memories go into one prompt. More make several prompts,
             which are sent at once. If one fails, its memories stand in the text as they are.
 
@@ -100,7 +103,7 @@ class RewriteMemory(Cites):
             removed = sum(each.removed for each in verified if self._refuses(each))
             if removed:
                 raise ReplyError(  # noqa: TRY301 - one place falls back
-                    f"a second opinion does not support {removed} sentence(s)"
+                    f"no second opinion supports {removed} sentence(s)"
                 )
         except (ModelError, ReplyError) as error:
             return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
