@@ -16,7 +16,7 @@ from llama_index.core.postprocessor.rankGPT_rerank import RankGPTRerank
 from llama_index.core.query_engine import CitationQueryEngine
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from benchmarks.scripted_model import first_sentence
 from recall_retrievers.text.tokens import token_counter
@@ -35,6 +35,7 @@ class ScriptedLLM(CustomLLM):
     """
 
     latency_s: float = 0.0
+    prompts: list[str] = Field(default_factory=list, exclude=True)
     _counts: list[int] = PrivateAttr(default_factory=lambda: [0, 0, 0])
 
     @property
@@ -45,6 +46,7 @@ class ScriptedLLM(CustomLLM):
     def reset(self) -> None:
         """Count from nothing again."""
         self._counts = [0, 0, 0]
+        self.prompts.clear()
 
     @property
     def counted(self) -> tuple[int, ...]:
@@ -54,6 +56,7 @@ class ScriptedLLM(CustomLLM):
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002 - the framework's
         """The answer to a prompt."""
         time.sleep(self.latency_s)
+        self.prompts.append(prompt)
         said = _answer(prompt)
         count = token_counter()
         for place, more in enumerate((1, count(prompt), count(said))):

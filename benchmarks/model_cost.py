@@ -18,13 +18,17 @@ ours so many by meaning and so many by words, of which most are the same:
 
 A fixed time for each call favours few calls and long ones. Tokens of tool schemas, which stock asks
 with, are not counted. The columns are means over the questions; ms is the median, and includes the
-search.
+search. ``prefix %`` is the part of a prompt with which the prompt of the question before it begins,
+too: a provider that caches prefixes does not read it again. ``again`` is how many calls there are
+when the same question is asked a minute and three hours later, with LangChain's ``InMemoryCache``;
+LlamaIndex has no such cache.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -35,7 +39,9 @@ import chromadb
 from langchain_chroma import Chroma
 from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import LLMListwiseRerank
+from langchain_core.caches import InMemoryCache
 from langchain_core.documents import Document
+from langchain_core.globals import set_llm_cache
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnablePassthrough
 from rich.console import Console
@@ -54,11 +60,13 @@ from langchain_recall import (
     personal_memory_retriever,
 )
 from recall_retrievers.core.memory import Memory
+from recall_retrievers.text.tokens import token_counter
 
 _K = 5
 _NAME = "memories"
 _USER = "Emily"
 _MOMENT = "2023-05-07T12:00:00"
+_LATER = ("2023-05-07T12:01:10", "2023-05-07T15:00:00")
 QUESTIONS = (
     "What makes me nervous?",
     "Which park did I walk in last week?",
@@ -75,7 +83,8 @@ order, and nothing else. Every sentence names the documents that it rests on.
 
 {documents}""")
 
-Asked = Callable[[str], object]
+Asked = Callable[..., object]
+"""Asked with a question, and with the moment of asking where ours is."""
 
 
 class Cost(TypedDict):
@@ -85,6 +94,8 @@ class Cost(TypedDict):
     tokens_in: float
     tokens_out: float
     ms: float
+    prefix: float
+    again: float
 
 
 def measure(
@@ -105,7 +116,7 @@ def measure(
                 for whose, systems in (("ours", ours), ("stock LangChain", stock))
                 if step in systems
             }
-            | {name: _cost(ask, index_model) for name, ask in index.get(step, {}).items()}
+            | {name: _cost(_timeless(x), index_model) for name, x in index.get(step, {}).items()}
             for step in ours
         }
 
@@ -150,10 +161,15 @@ def _stock(client: chromadb.ClientAPI, model: ScriptedModel, candidates: int) ->
         {"question": RunnablePassthrough(), "documents": ranked | _shown} | _REWRITE | model
     )
     return {
-        "no model": lambda question: found.invoke(question)[:_K],
-        "rank": ranked.invoke,
-        "rank and rewrite": rewritten.invoke,
+        "no model": _timeless(lambda question: found.invoke(question)[:_K]),
+        "rank": _timeless(ranked.invoke),
+        "rank and rewrite": _timeless(rewritten.invoke),
     }
+
+
+def _timeless(ask: Callable[[str], object]) -> Asked:
+    """What is asked the same at any moment."""
+    return lambda question, **_: ask(question)
 
 
 def _shown(documents: Sequence[Document]) -> str:
@@ -167,17 +183,41 @@ def _cost(ask: Asked, model: ScriptedModel | ScriptedLLM) -> Cost:
     ask(QUESTIONS[0])  # what is made once is made
     model.reset()
     took: list[float] = []
+    first: list[str] = []
     for question in QUESTIONS:
-        begun = time.perf_counter()
+        place, begun = len(model.prompts), time.perf_counter()
         ask(question)
         took.append(1000 * (time.perf_counter() - begun))
+        first += model.prompts[place : place + 1]
     calls, tokens_in, tokens_out = (total / len(QUESTIONS) for total in model.counted)
     return {
         "calls": round(calls, 2),
         "tokens_in": round(tokens_in),
         "tokens_out": round(tokens_out),
         "ms": round(statistics.median(took)),
+        "prefix": round(100 * statistics.fmean(map(_prefix, first, first[1:])) if first else 0),
+        "again": _again(ask, model),
     }
+
+
+def _prefix(before: str, prompt: str) -> float:
+    """The part of a prompt, by tokens, with which the one before it begins, too."""
+    count = token_counter()
+    common = os.path.commonprefix([before, prompt])  # noqa: RUF071 - of characters, as is meant
+    return count(common) / count(prompt)
+
+
+def _again(ask: Asked, model: ScriptedModel | ScriptedLLM) -> float:
+    """The calls for a question that was asked already, the mean of two later moments."""
+    set_llm_cache(InMemoryCache())
+    try:
+        ask(QUESTIONS[0])
+        model.reset()
+        for moment in _LATER:
+            ask(QUESTIONS[0], timestamp=moment)
+        return model.counted[0] / len(_LATER)
+    finally:
+        set_llm_cache(None)
 
 
 class _Lists:
@@ -224,12 +264,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     table = Table(
         title=f"a question, {given.latency_ms:g} ms a call, {given.candidates} candidates"
     )
-    for column in ("", "", "calls", "tokens in", "tokens out", "ms"):
+    columns = ("", "", "calls", "tokens in", "tokens out", "ms", "prefix %", "again")
+    for column in columns:
         table.add_column(column, justify="left" if not column else "right")
     for step, by_whom in costs.items():
         for whose, cost in by_whom.items():
             table.add_row(step, whose, *(f"{figure:g}" for figure in cost.values()))
-    Console().print(table)
+    Console(width=100).print(table)
     write_json(given.json, costs)
 
 

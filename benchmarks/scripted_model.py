@@ -16,23 +16,28 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from recall_retrievers.text.tokens import token_counter
+from recall_retrievers.text.words import words
 
 _OURS = re.compile(r'<memory number="(\d+)"[^>]*>\n(.*?)\n</memory>', re.DOTALL)
 _STOCK = re.compile(r"Document ID: (\d+)\n```(.*?)```", re.DOTALL)
+_QUESTION = re.compile(r"<question>\n(.*?)\n</question>", re.DOTALL)
 _SENTENCES = 5  # of a text, one for each of the first memories
 
 
 class ScriptedModel(BaseChatModel):
     """Ranks what it is shown in the order given, and retells the first of it, sentence by sentence.
 
+    Asked to leave out what does not bear on the question, it names what shares a word with it.
+
     Args:
         latency_s: Seconds that each call takes.
     """
 
     latency_s: float = 0.0
+    prompts: list[str] = Field(default_factory=list, exclude=True)
     _calls: int = PrivateAttr(default=0)
     _tokens_in: int = PrivateAttr(default=0)
     _tokens_out: int = PrivateAttr(default=0)
@@ -44,6 +49,7 @@ class ScriptedModel(BaseChatModel):
     def reset(self) -> None:
         """Count from nothing again."""
         self._calls = self._tokens_in = self._tokens_out = 0
+        self.prompts.clear()
 
     @property
     def counted(self) -> tuple[int, int, int]:
@@ -85,6 +91,7 @@ class ScriptedModel(BaseChatModel):
         said = answer if isinstance(answer, str) else json.dumps(answer)
         count = token_counter()
         self._calls += 1
+        self.prompts.append(prompt)
         self._tokens_in += count(prompt)
         self._tokens_out += count(said)
         message = AIMessage(said)
@@ -98,10 +105,12 @@ def _answer(prompt: str) -> dict[str, object] | str:
     """What a prompt asks for: the keys of ours that it names, LangChain's ids, or a plain text."""
     if shown := _OURS.findall(prompt):
         told = [(int(number), first_sentence(text)) for number, text in shown]
-        count = len(told)
+        question = _QUESTION.search(prompt)
+        asked = {*words(question[1] if question else "")}
+        bearing = [int(number) for number, text in shown if asked.intersection(words(text))]
         every = {
             "scores": [
-                [number, round(1 - place / count, 2)] for place, (number, _) in enumerate(told)
+                [number, round(1 - place / len(bearing), 1)] for place, number in enumerate(bearing)
             ],
             "sentences": [
                 {"text": text, "memories": [number]} for number, text in told[:_SENTENCES]

@@ -1,21 +1,26 @@
 """What a model of a known quality makes of the ranking, for several shares of the score.
 
     python -m benchmarks.weak_models --data DIR [--data DIR ...] [--face langchain|llamaindex|both]
-                                     [--shares 0.3,1] [--orders 1] [--seeds 5]
-                                     [--vectors FILE] [--json OUT]
+                                     [--shares 0.35,1] [--orders 1] [--seeds 5]
+                                     [--questions 60] [--vectors FILE] [--json OUT]
 
 The whole flow answers (`personal_memory_retriever`), and a scripted model scores what its prompt
 shows. The models differ in how well they know the relevant memories:
 
 - ``oracle``: 1 for every relevant memory, 0 for the others;
+- ``brief``: the same, and names the relevant ones alone, as the prompt asks;
+- ``half``: an oracle that stops after the first half of each prompt;
 - ``0.9``, ``0.75``, ``0.6``: scores with this AUC, the chance that a relevant memory has more than
   another one; the scores are spread evenly from 0 to 1 over the memories that are not relevant;
 - ``random``: the same without any knowledge, AUC 0.5;
+- ``sure``: names one memory of sixteen by chance, with 1, and leaves out the others;
+- ``constant``: 0.5 for all;
 - ``reversed``: 0 for every relevant memory, 1 for the others.
 
 The figure is recall at 5, the mean of the seeds. ``no model`` is the flow without one. ``safe``:
 the random model costs no more than 0.02. ``kept``: the part of the oracle's gain, as its score
-alone would have it (share 1), that is left.
+alone would have it (share 1), that is left. With ``--questions`` so many of each set are asked,
+evenly spread.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -45,8 +50,12 @@ from recall_retrievers.llm import judging
 from recall_retrievers.llm.fencing import harmless
 from recall_retrievers.store import RecallStore
 
-MODELS = ("oracle", "0.9", "0.75", "0.6", "random", "reversed")
+MODELS = (
+    *("oracle", "brief", "half", "0.9", "0.75", "0.6"),
+    *("random", "sure", "constant", "reversed"),
+)
 _AUC = {"0.9": 0.9, "0.75": 0.75, "0.6": 0.6, "random": 0.5}
+_SURE = 1 / 16  # of the memories
 _K = 10
 _MEMORY = re.compile(r'<memory number="(\d+)"[^>]*>\n(.*?)\n</memory>', re.DOTALL)
 _NORMAL = NormalDist()
@@ -82,6 +91,16 @@ class Plan:
     seeds: int = 5
 
 
+def fewer(data: RetrievalSet, most: int | None) -> RetrievalSet:
+    """A set with so many of its questions, evenly spread; None = all."""
+    asked_ = [each for each in data.questions if each.relevant]
+    step = max(1.0, len(asked_) / most) if most else 1.0
+    chosen = [asked_[int(n * step)] for n in range(int(len(asked_) / step))]
+    used = {each.corpus for each in chosen}
+    corpora = {name: memories for name, memories in data.corpora.items() if name in used}
+    return replace(data, questions=chosen, corpora=corpora)
+
+
 class Judge:
     """A model that knows how relevant a memory is, as well as its name says.
 
@@ -102,14 +121,21 @@ class Judge:
         if not shown:  # of `ExtractTime`: nobody knows
             return '{"start": null, "end": null}'
         chance = Random(f"{self.name} {self.seed} {self.question} {shown}")  # noqa: S311 - no secret
+        if self.name == "half":
+            shown = shown[: (len(shown) + 1) // 2]
         scores = [
             [int(number), self._score(text in self.relevant, chance)] for number, text in shown
         ]
-        return json.dumps({"scores": scores})
+        brief = self.name in {"brief", "sure"}
+        return json.dumps({"scores": [each for each in scores if each[1] or not brief]})
 
     def _score(self, relevant: bool, chance: Random) -> float:
-        if self.name in {"oracle", "reversed"}:
-            return float(relevant is (self.name == "oracle"))
+        if self.name == "constant":
+            return 0.5
+        if self.name == "sure":
+            return float(chance.random() < _SURE)
+        if self.name not in _AUC:
+            return float(relevant is (self.name != "reversed"))
         # Two normal curves so far apart that the one is above the other with this chance.
         apart = 2**0.5 * _NORMAL.inv_cdf(_AUC[self.name])
         return round(_NORMAL.cdf(chance.gauss(apart if relevant else 0.0, 1.0)), 4)
@@ -133,7 +159,7 @@ def measure(data: RetrievalSet, face: Face, vectors: OncePerText, plan: Plan) ->
 
         def figure(name: str, share: float) -> float:
             settings = {"semantic_share": share, "orders": plan.orders}
-            tries = range(plan.seeds if name in _AUC else 1)
+            tries = range(plan.seeds if name in {*_AUC, "sure"} else 1)
             return fmean(
                 _recall(data, _asking(data, face, stores, Judge(name, seed), **settings))
                 for seed in tries
@@ -196,14 +222,14 @@ def _flow(
 ) -> Ask:
     """The ready-made flow of a face, with a model or without, as one function."""
     package = import_module(f"{face}_recall")
-    replace, model = [], None
+    instead, model = [], None
     if judge is not None:
         model = import_module(f"benchmarks.conformance.{face}_subject").ScriptedModel(
             replies=[judge]
         )
-        replace = [package.SemanticRank(**settings)]
+        instead = [package.SemanticRank(**settings)]
     retrievers = {
-        corpus: package.personal_memory_retriever(store, model, replace=replace)
+        corpus: package.personal_memory_retriever(store, model, replace=instead)
         for corpus, store in stores.items()
     }
 
@@ -228,7 +254,7 @@ def _print(rows: Sequence[Row]) -> None:
             *(f"{row['no_model']:.3f}", *figures, "yes" if row["safe"] else "no"),
             f"{row['kept']:.2f}",
         )
-    Console(width=140).print(table)
+    Console(width=170).print(table)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -240,16 +266,23 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--shares", default=f"{share:g}")
     parser.add_argument("--orders", type=int, choices=(1, 2, 3), default=1)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--questions", type=int)
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
     try:
-        sets = [read_retrieval_set(folder) for folder in set_folders(given.data)]
+        sets = [
+            fewer(read_retrieval_set(folder), given.questions) for folder in set_folders(given.data)
+        ]
         shares = [float(each) for each in given.shares.split(",")]
     except (DataError, ValueError) as error:
         parser.error(str(error))
-    if given.seeds < 1 or not all(0 <= each <= 1 for each in shares):
-        parser.error("--seeds takes a number from 1 on, --shares numbers from 0 to 1")
+    if min(given.seeds, 1 if given.questions is None else given.questions) < 1 or not all(
+        0 <= each <= 1 for each in shares
+    ):
+        parser.error(
+            "--seeds and --questions take a number from 1 on, --shares numbers from 0 to 1"
+        )
     faces = FACES if given.face == "both" else (given.face,)
     rows = []
     with once_per_text(given.vectors) as vectors:

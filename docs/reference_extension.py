@@ -20,6 +20,8 @@ from pydantic.fields import FieldInfo
 FACES = ("langchain_recall", "llamaindex_recall")
 _LONGEST = 60  # characters of a default in a signature
 _PUBLIC = {"MemoryRetriever": "RecallRetriever"}  # the base of that of both faces
+_SECTION = re.compile(r"^Args:\n(?:(?: {4}.*)?\n?)+?(?=\n\S|\Z)", re.MULTILINE)
+_ENTRY = re.compile(r"^ {4}(\w+):.*\n?(?:^ {8}.*\n?)*", re.MULTILINE)
 _FRAMEWORKS = ("langchain_core.", "llama_index.")
 
 
@@ -51,6 +53,8 @@ def _describe(found: griffe.Class, value: type) -> None:
     if found.parent.path.startswith(FACES):
         # A class of a face has the docstring of the class that it is made of, at run time.
         found.docstring = griffe.Docstring(inspect.getdoc(value) or "", parent=found)
+    if issubclass(value, BaseModel) and found.docstring:
+        found.docstring.value = _with_inherited(found.docstring.value, value)
     # Settings that are taken as **settings are the fields; another constructor names what it takes.
     if issubclass(value, BaseModel) and inspect.getfullargspec(value.__init__).varkw:
         fields = {
@@ -69,6 +73,28 @@ def _describe(found: griffe.Class, value: type) -> None:
         ]
         made = griffe.Function("__init__", parameters=griffe.Parameters(*parameters))
         found.set_member("__init__", made)
+
+
+def _with_inherited(text: str, model: type[BaseModel]) -> str:
+    """A docstring with the settings that only the classes explain that a model inherits from."""
+    documented, inherited = _arguments(text), {}
+    for base in model.__mro__[1:]:
+        if base.__module__.startswith("recall_retrievers."):
+            inherited |= {
+                name: entry
+                for name, entry in _arguments(inspect.getdoc(base) or "").items()
+                if name in model.model_fields and name not in {*documented, *inherited}
+            }
+    section = _SECTION.search(text)
+    if not inherited or not section:
+        return text
+    own = section[0].rstrip("\n")
+    return text.replace(own, "\n".join([own, *(each.rstrip() for each in inherited.values())]), 1)
+
+
+def _arguments(text: str) -> dict[str, str]:
+    section = _SECTION.search(text)
+    return {each[1]: each[0] for each in _ENTRY.finditer(section[0])} if section else {}
 
 
 def _with_twins(found: griffe.Class) -> None:

@@ -113,8 +113,8 @@ def client(callbacks: BaseCallbackManager, *, asynchronous: bool) -> Client:
         model = _in_form(prompt)
         return None if model is None else partial(send, model, prompt)
 
-    async def plain(prompt: Prompt, spent: Spent) -> str:
-        return await send(_model(prompt), prompt, spent)
+    def plain(prompt: Prompt) -> Send:
+        return partial(send, _model(prompt), prompt)
 
     async def streamed(prompt: Prompt, spent: Spent) -> AsyncIterator[str]:
         stream = _model(prompt).astream if asynchronous else _model(prompt).stream
@@ -182,7 +182,8 @@ def _retries(prompt: Prompt) -> bool:
 
 
 def _messages(prompt: Prompt) -> list[BaseMessage]:
-    return [SystemMessage(prompt.system), HumanMessage(prompt.user)]
+    system = [SystemMessage(prompt.system)] if prompt.system else []
+    return [*system, HumanMessage(prompt.user)]
 
 
 def _text(reply: object, prompt: Prompt) -> str:

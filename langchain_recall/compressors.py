@@ -25,7 +25,7 @@ class SearchGate(ModelCompressor, _stages.SearchGate):
 
 
 class SemanticRank(ModelCompressor, _stages.SemanticRank):
-    """Let a language model judge how well each candidate answers the question."""
+    """Let a language model or a cross-encoder judge how well each candidate answers."""
 
 
 class RerankMemory(ModelCompressor, _stages.RerankMemory):

@@ -123,7 +123,7 @@ def _span(stage_run: StageRun) -> Iterator[Callable[[Recall], Recall]]:
 def client(*, asynchronous: bool) -> Client:
     """Calls models."""
 
-    async def plain(prompt: Prompt, spent: Spent) -> str:
+    async def send(prompt: Prompt, spent: Spent) -> str:
         chat = _model(prompt).achat if asynchronous else _model(prompt).chat
         response = await settled(chat(_messages(prompt)))
         spent.add(response.raw)
@@ -143,7 +143,7 @@ def client(*, asynchronous: bool) -> Client:
     ) -> str:  # LlamaIndex keeps the model's counts to itself here
         material = {"system": prompt.system, "user": prompt.user}
         predict = model.astructured_predict if asynchronous else model.structured_predict
-        return as_reply(await settled(predict(form, _template(), **material)))
+        return as_reply(await settled(predict(form, _template(prompt), **material)))
 
     async def streamed(prompt: Prompt, spent: Spent) -> AsyncIterator[str]:
         chat = _model(prompt).astream_chat if asynchronous else _model(prompt).stream_chat
@@ -154,19 +154,18 @@ def client(*, asynchronous: bool) -> Client:
             before = response.message.content or ""
         spent.add(raw)
 
-    return Client(plain, formed, _retries, streamed)
+    return Client(lambda prompt: partial(send, prompt), formed, _retries, streamed)
 
 
 def _retries(prompt: Prompt) -> bool:
     return getattr(prompt.llm, "max_retries", 0) != 0
 
 
-def _template() -> ChatPromptTemplate:
-    """A template with placeholders alone, as braces in a memory would count as placeholders.
-
-    A new one for each call, since LlamaIndex may write a parser into it.
-    """
-    return ChatPromptTemplate(message_templates=_messages(Prompt("{system}", "{user}")))
+def _template(prompt: Prompt) -> ChatPromptTemplate:
+    # A new one, as LlamaIndex may write a parser into it; braces in a memory would be placeholders.
+    return ChatPromptTemplate(
+        message_templates=_messages(Prompt("{system}" if prompt.system else "", "{user}"))
+    )
 
 
 def _model(prompt: Prompt) -> LLM:
@@ -176,10 +175,8 @@ def _model(prompt: Prompt) -> LLM:
 
 
 def _messages(prompt: Prompt) -> list[ChatMessage]:
-    return [
-        ChatMessage(role=MessageRole.SYSTEM, content=prompt.system),
-        ChatMessage(role=MessageRole.USER, content=prompt.user),
-    ]
+    roles = {MessageRole.SYSTEM: prompt.system, MessageRole.USER: prompt.user}
+    return [ChatMessage(role=role, content=text) for role, text in roles.items() if text]
 
 
 def _part(response: ChatResponse, before: str) -> str:

@@ -28,7 +28,7 @@ class SearchGate(ModelPostprocessor, _stages.SearchGate):
 
 
 class SemanticRank(ModelPostprocessor, _stages.SemanticRank):
-    """Let a language model judge how well each candidate answers the question."""
+    """Let a language model or a cross-encoder judge how well each candidate answers."""
 
 
 class RerankMemory(ModelPostprocessor, _stages.RerankMemory):

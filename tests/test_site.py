@@ -41,6 +41,9 @@ def test_the_reference_shows_public_names_and_where_they_are_imported_from(
     store = pages["reference/store/index.html"]
     twin = store.split('RecallStore.acount" class="doc')[1].split("<h")[0]
     assert "memory_type" in twin, "a method for `await` has the parameters of the other"
+    stages = pages["reference/stages/index.html"]
+    rank = stages.split('.SemanticRank" class="doc')[1].split("<h3")[0]
+    assert "Seconds to wait for the replies" in rank, "a setting that a base explains"
     signatures = re.findall(r'class="doc-signature.*?</code>', shown, re.DOTALL)
     lines = [line for each in signatures for line in re.sub(r"<[^>]+>", "", each).splitlines()]
     assert len(signatures) > 40

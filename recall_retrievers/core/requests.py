@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any, Literal
@@ -204,6 +204,23 @@ class Refine(Request):
     piece: object
     query: Query
     memories: tuple[Candidate, ...]
+    timeout_s: float | None = None
+
+
+Scorer = Callable[[str, Sequence[str]], Sequence[float] | Awaitable[Sequence[float]]]
+"""How well each text answers a question: called with both, it returns a score for each text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score(Request):
+    """Work for a function that compares texts with a question; it may wait.
+
+    The answer is what it returns, a score for each text, or the error in their place.
+    """
+
+    scorer: Scorer
+    question: str
+    texts: tuple[str, ...]
     timeout_s: float | None = None
 
 

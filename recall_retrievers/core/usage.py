@@ -11,12 +11,12 @@ from time import perf_counter
 from typing import NamedTuple, TypeVar
 
 from recall_retrievers.core.errors import ModelError
-from recall_retrievers.core.requests import Prompt, Refine, Reply, Tokens
+from recall_retrievers.core.requests import Prompt, Refine, Reply, Score, Tokens
 from recall_retrievers.text.tokens import token_counter
 
 logger = logging.getLogger(__name__)
 
-Waited = TypeVar("Waited", Prompt, Refine)  # requests that have a timeout
+Waited = TypeVar("Waited", Prompt, Refine, Score)  # requests that have a timeout
 
 _FIGURES = ("calls", "attempts", "tokens_in", "tokens_out", "estimated", "milliseconds")
 

@@ -5,6 +5,7 @@ framework's models, pieces and runs. While a stage works, its meter counts what 
 """
 
 import asyncio
+import inspect
 import time
 from collections.abc import (
     AsyncIterable,
@@ -33,6 +34,7 @@ from recall_retrievers.core.requests import (
     Reply,
     Request,
     Requests,
+    Score,
     Search,
     Sessions,
     Spans,
@@ -42,6 +44,8 @@ from recall_retrievers.core.requests import (
 from recall_retrievers.core.stage import Flow, StageRun
 from recall_retrievers.core.streamed import Show
 from recall_retrievers.core.usage import Meter
+
+_A_DAY = 86_400.0  # seconds
 
 Wanted = TypeVar("Wanted")
 Answer = TypeVar("Answer")
@@ -151,6 +155,10 @@ class World:
             outcomes = await self.refine(meter.deadline.shorten(requests))
             meter.log(outcomes)
             return outcomes
+        if _all_are(requests, Score):
+            scores = await self.score(meter.deadline.shorten(requests))
+            meter.log(scores)
+            return scores
         if _all_are(requests, Search):
             store = _opened(self.store)
             return await store.afind(requests) if self.asynchronous else store.find(requests)
@@ -165,6 +173,20 @@ class World:
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Candidate] | Exception]:
         """What pieces of the framework make of memories, or their errors."""
         raise _no_framework(requests)
+
+    async def score(self, requests: Sequence[Score]) -> Sequence[Sequence[float] | Exception]:
+        """What scorers return, or their errors."""
+        wait = requests[0].timeout_s
+        if self.asynchronous:
+            return await call_all_async(self._scores, requests, wait)
+        # In a thread, as one that waits needs a loop, and the caller may be in another.
+        return call_all(lambda each: asyncio.run(self._scores(each)), requests, wait or _A_DAY)
+
+    async def _scores(self, request: Score) -> Sequence[float]:
+        score, asked = request.scorer, (request.question, request.texts)
+        if self.asynchronous and not inspect.iscoroutinefunction(score):
+            return await settled(await asyncio.to_thread(score, *asked))
+        return await settled(score(*asked))
 
     async def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in this world."""

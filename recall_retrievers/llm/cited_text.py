@@ -12,7 +12,6 @@ from recall_retrievers.llm.fencing import visible
 from recall_retrievers.llm.prompts import MOST_SENTENCES
 from recall_retrievers.llm.replies import (
     Answer,
-    objects_with,
     read_answer,
     whole_entries,
     whole_number,
@@ -46,7 +45,7 @@ def read_sentences(reply: str, name: str) -> Answer[tuple[Claim, ...]]:
     """
     try:
         answer = read_answer(reply, name)
-        if answer.value == [] and objects_with(reply, name):
+        if answer.value == []:
             return Answer((), answer.notes)
         claims, notes = claims_of(answer.value), answer.notes
         if not claims:

@@ -22,9 +22,6 @@ from recall_retrievers.llm.model_stage import ShowsMemories
 from recall_retrievers.llm.replies import read_answer, whole_number
 from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
 
-Support = Callable[[str, Sequence[str]], bool]
-"""Whether memories say what a sentence says: called with the sentence and their texts."""
-
 SYSTEM = f"""\
 You check sentences against memories. Each sentence names the memories that it cites. It is \
 supported if these say it: the same people, things, numbers and times, in the same roles; nothing \
@@ -41,7 +38,7 @@ def _function_or_model(check: object) -> object:
 
 
 Check = Annotated[object, AfterValidator(_function_or_model), Field(exclude=True, repr=False)]
-"""A function as `Support`, or the framework's model; None = no second opinion."""
+"""A function of a sentence and the texts of its memories, the framework's model, or none."""
 
 Checked = Verified | Exception
 """The outcome of a window."""
@@ -50,7 +47,7 @@ Checked = Verified | Exception
 class Cites(ShowsMemories):
     """A stage in which a model writes sentences that cite memories."""
 
-    min_support: Share = 0.4
+    min_support: Share = 0.35  # `benchmarks.citations` has the measurements
     check: Check = None
 
 
@@ -75,7 +72,8 @@ def written(
 
     def read(reply: str, window: Window) -> Verified:
         text = read_sentences(reply, name)
-        verified = verify(text.value, window.memories, stage.min_support, window.first)
+        least, appeal = stage.min_support, stage.check is not None
+        verified = verify(text.value, window.memories, least, window.first, appeal=appeal)
         if (text.value and not verified.citations) or refuses(verified):
             raise ReplyError(
                 f"{verified.removed} of {len(text.value)} sentences do not rest on what they cite"
@@ -98,30 +96,32 @@ def written(
 def _second_opinions(
     stage: Cites, outcomes: list[Checked], shown: Sequence[Window]
 ) -> Generator[Requests, Answers, tuple[list[Checked], str]]:
-    """Ask about every sentence that passed, and remove those that are not supported.
+    """Ask about every sentence that may stay, and remove those that are not supported.
 
-    A model that fails, or whose reply cannot be read, removes nothing; the note says so. The
-    error of a function is raised.
+    A model that fails, or whose reply cannot be read, decides nothing: the doubtful sentences are
+    removed, and no others. The note says so. The error of a function is raised.
     """
-    passed = {n: e for n, e in enumerate(outcomes) if isinstance(e, Verified) and e.citations}
-    if stage.check is None or not passed:
+    asked = {n: e for n, e in enumerate(outcomes) if isinstance(e, Verified) and e.citations}
+    if stage.check is None or not asked:
         return outcomes, ""
     requests: list[Request] = [
         replace(stage.to_model(_prompt(each.citations, shown[place])), llm=stage.check)
         if _is_model(stage.check)
         else Work(partial(_by, stage.check, each, shown[place]))
-        for place, each in passed.items()
+        for place, each in asked.items()
     ]
     try:
         answers = yield requests
     except ModelError as error:
-        return outcomes, f"no second opinion: {described(error)}"
+        answers = [error] * len(asked)
     results, note = [*outcomes], ""
-    for (place, each), answer in zip(passed.items(), answers, strict=True):
+    for (place, each), answer in zip(asked.items(), answers, strict=True):
         try:
-            results[place] = _without(each, _refused(answer, len(each.citations)))
-        except ReplyError as error:
+            refused = _refused(answer, len(each.citations))
+        except (ModelError, ReplyError) as error:
             note = f"no second opinion: {described(error)}"
+            refused = {n for n, e in enumerate(each.citations, 1) if e in each.doubtful}
+        results[place] = _without(each, refused)
     return results, note
 
 
@@ -144,7 +144,7 @@ def _by(check: object, verified: Verified, window: Window) -> list[int]:
 def _without(verified: Verified, refused: set[int]) -> Verified | ReplyError:
     """The outcome without the sentences of these numbers; an error if there are no others."""
     if len(refused) == len(verified.citations):
-        return ReplyError(f"a second opinion supports none of {len(refused)} sentences")
+        return ReplyError(f"no second opinion supports any of {len(refused)} sentences")
     kept = tuple(each for n, each in enumerate(verified.citations, 1) if n not in refused)
     return replace(verified, citations=kept, removed=verified.removed + len(refused))
 
@@ -167,7 +167,7 @@ def _prompt(citations: Sequence[Citation], window: Window) -> Prompt:
 def _refused(reply: object, count: int) -> set[int]:
     """The numbers in the reply of a model, or those of a function."""
     if isinstance(reply, Exception):
-        raise ReplyError(described(reply))
+        raise reply if isinstance(reply, ModelError) else ReplyError(described(reply))
     value = reply if isinstance(reply, list) else read_answer(str(reply), "unsupported").value
     numbers = [whole_number(each) for each in value] if isinstance(value, list) else [None]
     if not all(number is not None and 1 <= number <= count for number in numbers):

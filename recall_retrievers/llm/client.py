@@ -1,8 +1,13 @@
-"""Prompts answered by models: with a schema if the model takes one, and sent again if rejected."""
+"""Prompts answered by models: with a schema if the model takes one, and sent again if rejected.
 
+What a model has refused once, a schema or a system message, it is not sent again.
+"""
+
+import re
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from tenacity import (
@@ -30,6 +35,8 @@ LONGEST_PAUSE = 60.0
 
 _BACK_OFF = wait_exponential(multiplier=0.5, max=8) + wait_random(0, 0.5)
 
+_NO_SYSTEM = re.compile(r"\b(?:system|developer)\b|roles must alternate", re.IGNORECASE)
+
 Send = Callable[[Spent], Awaitable[str]]
 """Sends a prompt to its model, and writes down what it cost; what the model says."""
 
@@ -38,7 +45,7 @@ Send = Callable[[Spent], Awaitable[str]]
 class Client:
     """How a face calls the model of a prompt."""
 
-    plain: Callable[[Prompt, Spent], Awaitable[str]]
+    plain: Callable[[Prompt], Send]
     formed: Callable[[Prompt], Send | None]  # with the schema of its reply, if the model takes one
     retries: Callable[[Prompt], bool]  # whether the model tries again by itself
     streamed: Callable[[Prompt, Spent], AsyncIterator[str]]
@@ -56,6 +63,19 @@ async def ask_models(world: World, client: Client, prompts: Sequence[Prompt]) ->
     ]
 
 
+_REFUSED: dict[int, set[str]] = {}  # "form" or "system", by model; those of pydantic have no hash
+
+
+def _refused(model: object) -> set[str]:
+    """What a model has refused, for as long as there is that model."""
+    if id(model) not in _REFUSED:
+        try:
+            weakref.finalize(model, _REFUSED.pop, id(model), None).atexit = False
+        except TypeError:  # nobody would hear of its end, and its id may be another's then
+            return set()
+    return _REFUSED.setdefault(id(model), set())
+
+
 @dataclass(slots=True)
 class _Call:
     """One prompt on its way: how often it was sent, and what each attempt cost that was taken."""
@@ -67,6 +87,12 @@ class _Call:
     sent: int = 0
     taken: list[Spent] = field(default_factory=list)
     note: str = ""
+    refused: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.refused = _refused(self.prompt.llm)
+        if "system" in self.refused:
+            self.prompt = _all_by_user(self.prompt)
 
     def late(self, pause: float = 0) -> bool:
         """Whether its time is over after a pause: nobody waits for it any more."""
@@ -105,26 +131,50 @@ class _Call:
         """What the model says: with the schema, if it takes one, else without."""
         prompt = self.prompt
         if self.world.show and prompt.finished and not prompt.structured:
-            text = await self._streamed(self.world.show, prompt.finished)
-            if text:
-                return text
-        if prompt.form is not None and prompt.structured is not False:
+            shown = await self._streamed(self.world.show, prompt.finished)
+            if shown:
+                return shown
+        takes_form = prompt.structured or not (prompt.structured is False or "form" in self.refused)
+        failed = ""
+        if prompt.form is not None and takes_form:
             try:
-                with _of_a_model():
-                    formed = self.client.formed(prompt)
-                text = "" if formed is None else await self._send(formed)
+                said = await self._understood(self.client.formed)
             except ModelError as error:
                 if is_transient(error):  # it was sent again in vain: so would plain JSON be
                     raise
-                self.note = f"asked again for plain JSON, as the form failed ({error})"
+                failed = str(error)
             else:
-                if text.strip():
-                    return text
-                if formed is not None:
-                    self.note = "asked again for plain JSON, as the form failed (it said nothing)"
-                elif prompt.structured:
-                    self.note = "the model takes no form; it was asked for plain JSON"
-        return await self._send(lambda spent: self.client.plain(prompt, spent))
+                if said and said.strip():
+                    return said
+                failed = "" if said is None else "it said nothing"
+            if failed:
+                self.note = f"asked again for plain JSON, as the form failed ({failed})"
+            elif prompt.structured:
+                self.note = "the model takes no form; it was asked for plain JSON"
+        said = await self._understood(self.client.plain)
+        self.refused |= {"form"} if failed else set()
+        return said or ""
+
+    async def _understood(self, sender: Callable[[Prompt], Send | None]) -> str | None:
+        """What the model says; to one that takes no system message, the user says it all."""
+        try:
+            return await self._sent(sender)
+        except ModelError as error:
+            if not self.prompt.system or is_transient(error) or not _NO_SYSTEM.search(str(error)):
+                raise
+            whole, self.prompt = self.prompt, _all_by_user(self.prompt)
+            try:
+                text = await self._sent(sender)
+            except ModelError:
+                self.prompt = whole
+                raise error from None
+            self.refused.add("system")
+            return text
+
+    async def _sent(self, sender: Callable[[Prompt], Send | None]) -> str | None:
+        with _of_a_model():
+            send = sender(self.prompt)
+        return None if send is None else await self._send(send)
 
     async def _streamed(self, show: Show, finished: Callable[[str], Sequence[str]]) -> str:
         """What the model says, while its finished sentences are shown; empty if it failed.
@@ -172,6 +222,10 @@ class _Call:
 
     def _too_late(self, state: RetryCallState) -> bool:
         return self.late(state.upcoming_sleep) or state.upcoming_sleep > LONGEST_PAUSE
+
+
+def _all_by_user(prompt: Prompt) -> Prompt:
+    return replace(prompt, system="", user=f"{prompt.system}\n\n{prompt.user}")
 
 
 def _pause(state: RetryCallState) -> float:

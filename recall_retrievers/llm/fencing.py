@@ -65,13 +65,13 @@ def quoted(number: int, memory: Candidate, text: str | None = None) -> str:
 
 
 def quoted_question(query: Query) -> str:
-    """The question in its fence, after its reference time."""
-    at = query.reference_time
-    moment = f"{at:%Y-%m-%d %H:%M} ({weekday_name(at)})"
+    """The question in its fence, after its day: with the minute, no cache would know the prompt."""
+    day = query.reference_time
     text = query.text
     if len(text) > _LONGEST_QUESTION:
         text = text[:_LONGEST_QUESTION] + CUT_MARK
-    return f"The question, asked at {moment}:\n<question>\n{harmless(text)}\n</question>"
+    asked = f"The question, asked on {day:%Y-%m-%d} ({weekday_name(day)}):"
+    return f"{asked}\n{fenced('question', harmless(text))}"
 
 
 def quoted_messages(messages: Sequence[tuple[str, str]]) -> str:

@@ -23,7 +23,15 @@ class ModelStage(Stage):
     """The base of every stage that asks a language model.
 
     A prompt is sent again after a pause if the model rejects it (429, 503) or the connection drops.
-    The pause is that of the server's Retry-After; without one it grows. Other errors are final.
+    The pause is that of the server's Retry-After; without one it grows. Other errors are final. A
+    model that refuses the schema of a reply is asked for plain JSON from then on, and one that
+    takes no system message gets the instructions in the message of the user.
+
+    Args:
+        llm: The framework's model. None = no model is asked.
+        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
     """
 
     placeholders: ClassVar[tuple[str, ...]] = ("question", "memories")
@@ -32,7 +40,7 @@ class ModelStage(Stage):
     """What it may hold besides."""
 
     llm: object = Field(default=None, exclude=True, repr=False)
-    timeout_s: Seconds | None = None  # for all attempts taken together
+    timeout_s: Seconds | None = None
     attempts: int | None = Field(default=None, ge=1, le=10)
     structured: bool | None = None
 
@@ -47,12 +55,9 @@ class ModelStage(Stage):
         known = (*cls.placeholders, *cls.optional_placeholders)
         missing = [each for each in cls.placeholders if each not in named]
         unknown = [each for each in named if each not in known]
-        if missing:
-            raise ValueError(f"user_prompt must hold {_signs(missing)}")
-        if unknown:
-            raise ValueError(
-                f"user_prompt has no {_signs(unknown)} to put in; it takes: {_signs(known)}"
-            )
+        if missing or unknown:
+            wrong = f"hold {_signs(missing)}" if missing else f"not hold {_signs(unknown)}"
+            raise ValueError(f"user_prompt must {wrong}; it takes: {_signs(known)}")
         return prompt
 
     def prompt(self, system: str, user: str, form: type[BaseModel], **material: str) -> Prompt:
@@ -62,44 +67,41 @@ class ModelStage(Stage):
 
     def to_model(self, prompt: Prompt) -> Prompt:
         """A prompt with the model it goes to, and how it is sent."""
-        return replace(
-            prompt,
-            llm=self.llm,
-            timeout_s=self.timeout_s,
-            attempts=self.attempts,
-            structured=self.structured,
-        )
+        names = ("llm", "timeout_s", "attempts", "structured")
+        return replace(prompt, **{name: getattr(self, name) for name in names})
 
 
 class ShowsMemories(ModelStage):
-    """A stage that shows a model the memories."""
+    """A stage that shows a model the memories.
 
-    token_budget: int = Field(default=4000, ge=100, le=10_000_000)  # of memories in one prompt
+    Args:
+        token_budget: How many tokens of memories go into one prompt at most.
+        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
+            ``$messages`` and ``$count``.
+    """
+
+    token_budget: int = Field(default=4000, ge=100, le=10_000_000)
     token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
     system_prompt: SystemPrompt = None
     user_prompt: str | None = None
 
+    def windows(self, memories: Sequence[Candidate], **how: int) -> list[Window]:
+        """The memories in windows that fit into prompts; see `recall_retrievers.llm.windows`."""
+        return windows(memories, budget=self.token_budget, count=self.token_counter, **how)
 
-def windows_of(
-    stage: ShowsMemories, memories: Sequence[Candidate], most: int | None = None, orders: int = 1
-) -> list[Window]:
-    """The memories in windows that fit into the prompts of a stage; see `windows`."""
-    budget, count = stage.token_budget, stage.token_counter
-    return windows(memories, budget=budget, count=count, most=most, orders=orders)
-
-
-def about(  # noqa: PLR0913  what a prompt consists of
-    stage: ShowsMemories,
-    query: Query,
-    window: Window,
-    system: str,
-    form: type[BaseModel],
-    *,
-    user: Template = USER,
-) -> Prompt:
-    """The prompt of a stage about a question and the memories of a window."""
-    user_prompt, system_prompt = stage.user_prompt or user.template, stage.system_prompt or system
-    return stage.prompt(system_prompt, user_prompt, form, **window.material(query))
+    def about(
+        self,
+        query: Query,
+        window: Window,
+        system: str,
+        form: type[BaseModel],
+        user: str = USER,
+    ) -> Prompt:
+        """The prompt about a question and the memories of a window."""
+        texts = self.system_prompt or system, self.user_prompt or user
+        return self.prompt(*texts, form, **window.material(query))
 
 
 def _signs(names: Iterable[str]) -> str:

@@ -6,9 +6,7 @@ reason to ask again.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
-from string import Template
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -21,25 +19,14 @@ from pydantic import (
 
 T = TypeVar("T")
 
-USER = Template("""\
-$question
-
-The memories, $count in all:
-$memories""")
-"""The material of a prompt about a question and its memories."""
-
-USER_WITH_MESSAGES = Template("""\
+USER_WITH_MESSAGES = """\
 $question
 $messages
 The memories, $count in all:
-$memories""")
-"""The same with the last messages."""
+$memories"""
+"""The material of a prompt about a question, the last messages and the memories."""
 
-SCALE = """\
-1.0 = it answers the question; 0.7 = it answers a part of it; 0.4 = it is about the same matter \
-and does not answer; 0.1 = it only shares words with it; 0.0 = it has nothing to do with it. Use \
-the values between them too."""
-"""The scale, in the prompts."""
+USER = USER_WITH_MESSAGES.replace("$messages", "")
 
 SCORE_PAIRS = "[[number, score], [number, score], ...]"
 """The form of the scores, in the prompts. It is no JSON, so that a copy of it is no judgement."""
@@ -50,14 +37,12 @@ figures, and add nothing that they do not say. Where memories contradict each ot
 was recorded later holds; where that is unclear, tell both with their dates. Write in the language \
 of the question. If no memory helps, the list stays empty."""
 
-REWRITE_RULES = f"""\
-what bears on it, what can be acted on, in a sensible order, and nothing else. {CITED_RULES}"""
-
 CITED_SENTENCES = '[{"text": sentence, "memories": [number, number]}, ...]'
 """The form of the sentences, in the prompts. It is no JSON, so that a copy of it is no text."""
 
 
 MOST_SENTENCES = 20  # in a text
+MOST_PAIRS = 50  # in a reply in a form: where it has as many, it may be cut off
 
 
 def _as_it_is(value: object, check: ValidatorFunctionWrapHandler) -> object:
@@ -71,34 +56,37 @@ Loose = Annotated[T, WrapValidator(_as_it_is)]
 """A type for the schema alone: a value of another type passes, and the reader checks it."""
 
 
-@lru_cache(maxsize=256)
-def reply_form(
-    count: int, *, scores: str = "", sentences: str = "", most: int = MOST_SENTENCES
-) -> type[BaseModel]:
-    """The form of a reply about memories: lists of scores and of sentences, by their names."""
-    fields: dict[str, Any] = {}
-    if scores:
-        number_or_score = Annotated[float, Field(ge=0, le=max(count, 1))]
-        pair = Annotated[list[number_or_score], Field(min_length=2, max_length=2)]
-        fields[scores] = Loose[Annotated[list[pair], Field(max_length=count)]]
-    if sentences:
-        number = Annotated[int, Field(ge=1, le=max(count, 1))]
-        cited = {"text": str, "memories": Annotated[list[number], Field(max_length=count)]}
-        sentence = _form("CitedSentence", "A sentence, and the numbers of its memories.", cited)
-        listed = list[sentence]  # type: ignore[valid-type]  # made for this count
-        fields[sentences] = Loose[Annotated[listed, Field(max_length=most)]]
-    about = " ".join(text for name, text in ((scores, _SCORES), (sentences, _TEXT)) if name)
-    return _form("Reply", about, fields)
+# The forms do not depend on the number of memories: a provider compiles each new schema, and puts
+# it before the prompt, where another one would spoil its cache.
+_Pair = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=2, max_length=2)]
+_Pairs = Loose[Annotated[list[_Pair], Field(max_length=MOST_PAIRS)]]
+_Numbers = Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=MOST_SENTENCES)]
 
 
-_SCORES = "A pair for each memory: its number, and its score from 0.0 to 1.0."
-_TEXT = "A short text, sentence by sentence, with the numbers of the memories it rests on."
+class CitedSentence(BaseModel):
+    """A sentence, and the numbers of its memories."""
+
+    text: str
+    memories: _Numbers
 
 
-def _form(name: str, about: str, fields: Mapping[str, Any]) -> type[BaseModel]:
-    required: dict[str, Any] = {field: (kind, ...) for field, kind in fields.items()}
-    form: type[BaseModel] = create_model(name, __doc__=about, **required)
-    return form
+_Sentences = Loose[Annotated[list[CitedSentence], Field(max_length=MOST_SENTENCES)]]
+
+
+_LISTS = {
+    "scores": (_Pairs, "A pair for each memory that bears on it: its number, its score."),
+    "ranking": (
+        _Pairs,
+        "A pair for each memory that helps, the best first.",
+    ),
+    "sentences": (_Sentences, "A short text, and the numbers of the memories it rests on."),
+    "points": (_Sentences, "A few points, and the numbers of the memories they rest on."),
+}
+REPLY_FORMS: Mapping[str, type[BaseModel]] = {
+    name: create_model(name.capitalize(), __doc__=about, **{name: (kind, ...)})  # type: ignore[call-overload]  # a field by its name
+    for name, (kind, about) in _LISTS.items()
+}
+"""The form of a reply about memories, by the name of its list."""
 
 
 def abstention(question: str) -> str:

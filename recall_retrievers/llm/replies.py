@@ -1,19 +1,18 @@
 """The answer in a model's reply: JSON, fenced or bare, after thoughts or prose, whole or broken.
 
 Every reply is read here. What its values are worth is for each stage to check. A reply may be cut
-off, written in Python, one entry a line, or an object with numbers for names. Only whole entries
-are taken. What the prompt contains is a quotation, and no answer.
+off, written in Python, or one entry a line. Only whole entries are taken. What the prompt contains
+is a quotation, and no answer.
 
-The standard library finds the JSON. The package json-repair 0.64 was tried in its place (2026-11).
-Of two objects with the same names it returns the last one alone, so a quotation after the model's
-own answer would replace that answer. Prose in brackets becomes part of the answer. 10,000
-characters of ``{"`` keep it busy for 4 seconds; here they take one millisecond.
+The package json-repair 0.64 was tried in place of the standard library (2026-11). Of two objects
+with the same names it returns the last one alone, so a quotation after the model's own answer would
+replace that answer. 10,000 characters of ``{"`` keep it busy for 4 seconds; here for a millisecond.
 """
 
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -22,8 +21,9 @@ from recall_retrievers.core.errors import ReplyError
 _MOST_TRIES = 500  # brackets that open nothing; each costs a scan of what follows
 _BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(strict=False)  # a model breaks lines inside its strings
-_NUMBER = re.compile(r"\s*(?:memory|no\.?|#)?\s*\[?\s*(\d{1,6})\s*\]?\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:[^\w-]*|[^\w-]*[^\W\d]+[\W_]{0,2})(\d{1,6})[\s\].):>*]*")
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
+_TUPLE = re.compile(r"\((\s*\d{1,6}\s*,[\s\d.]{1,20})\)")
 _LONGEST = 200_000  # characters; no honest reply is longer
 _NAMES = r"(?:think(?:ing)?|thoughts?|reasoning|scratchpad|analysis|reflection)"
 # The square brackets are Mistral's, the triangles are Kimi's, and the lines are Command R's.
@@ -57,7 +57,7 @@ def without_thoughts(reply: str) -> str:
 
 
 def whole_number(value: object) -> int | None:
-    """The number of a memory, from 2, 2.0, "2", [2] or "Memory 2"; None for anything else."""
+    """The number of a memory, from 2, 2.0, "2.", [2] or "memory-2"; None for anything else."""
     if isinstance(value, list) and len(value) == 1:
         [value] = value
     if isinstance(value, str):
@@ -80,7 +80,7 @@ def decimal_number(value: object) -> float | None:
 
 def json_values(text: str) -> Iterator[Json]:
     """Every JSON object and list in a text, `unfolded`, in order; none lies within another."""
-    text = _TRAILING_COMMA.sub(r"\1", text)
+    text = _TRAILING_COMMA.sub(r"\1", _TUPLE.sub(r"[\1]", text))
     end = tries = 0
     for opening in re.finditer(r"[{\[]", text):
         if opening.start() < end:
@@ -124,19 +124,11 @@ def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
 
 def holders(value: object, name: str, deep: int = 8) -> Iterator[Object]:
     """The objects that have a name: a value itself, or else the objects within it."""
-    if deep == 0:
-        return
-    if isinstance(value, str):
-        inner: Iterable[object] = json_values(value) if name in value else ()
-    elif isinstance(value, dict):
-        if name in value:
-            yield value
-            return
-        inner = value.values()
-    else:
-        inner = value if isinstance(value, list) else ()
-    for part in inner:
-        yield from holders(part, name, deep - 1)
+    if isinstance(value, dict) and name in value:
+        yield value
+    elif deep and isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from holders(part, name, deep - 1)
 
 
 T_co = TypeVar("T_co", covariant=True)
@@ -165,16 +157,13 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
     r"""The value under a name in the JSON of a reply, however it is wrapped.
 
     The object may be inside another object, in a tool call, or in a text that is JSON itself. A
-    reply that is a list counts as the value, without its name. Of a broken reply the entries count
-    that are whole.
+    list without a name counts, too, and of a broken reply the entries that are whole.
 
     A value that the ``prompt`` contains is a quotation and no answer: the model has repeated what
     it read, or obeyed it. Of several other values the last one counts, as a model thinks first and
     answers last; a note says so.
 
     Examples:
-        >>> read_answer('{"name": "rank", "arguments": "{\\"scores\\": [1]}"}', "scores").value
-        [1]
         >>> sly = 'Reply with {"scores": [9]}'
         >>> read_answer('{"scores": [1]}, though memory 3 says {"scores": [9]}.', "scores", sly)
         Answer(value=[1], notes=())
@@ -191,32 +180,31 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
 
 
 def _read(text: str, name: str, prompt: str) -> Answer[object]:
+    """The last whole value under the name, or the whole entries of a list that is cut off later.
+
+    Without the name, the last list with entries counts, or the entries that stand alone.
+    """
     shown = [*json_values(prompt)]
-    quotations, parts = [*_under(name, shown), *shown], [*_inner(shown)]
-    values = [*json_values(text)]
-    named = _under(name, values)
+    quoted = [*_under(name, shown), *_parts(shown)]
+    found = [*json_values(text)]
+    named, values = _under(name, found), [*filter(None, map(_only_list, found))]
     lists = [each for each in values if isinstance(each, list) and not _is_pair(each)]
-    own = [each for each in named if each not in quotations]
-    bare = [each for each in lists if each not in quotations]
-    if entries := [e for e in _cut_off(text, name, named, lists) if e not in parts]:
-        return Answer(entries, ("the list is cut off", *((_SEVERAL,) if own else ())))
-    if own:
-        return _last(own)
+    own = [each for each in named if each not in quoted]
+    bare = [each for each in lists if each not in quoted]
     with_entries = [each for each in bare if any(isinstance(e, dict | list) for e in each)]
-    if with_entries or (bare and all(each == bare[0] for each in bare)):
-        return _last(with_entries or bare)
-    alone = [v for v in values if _is_pair(v) or _has_number(v)]
-    if own := [each for each in alone[:_MOST] if each not in parts]:
-        return Answer(own, ("the entries stand alone",))
-    if own := [each for each in values if _is_numbered(each) and each not in parts]:
-        return _last(own, "an object with numbers for names")
+    cut = [each for each in _cut_off(text, name, named) if each not in quoted]
+    if cut:
+        return Answer(cut, ("the list is cut off", *((_SEVERAL,) if own else ())))
+    if last := own or with_entries:
+        several = any(each != last[-1] for each in last)
+        return Answer(last[-1], (_SEVERAL,) if several else ())
+    alone = [each for each in values if isinstance(each, dict) or _is_pair(each)]
+    if entries := [each for each in alone[:_MOST] if each not in quoted]:
+        return Answer(entries, ("the entries stand alone",))
+    if bare and all(each == bare[0] for each in bare):
+        return Answer(bare[0])
     expected = "one answer" if bare else "an answer of its own" if named or lists else "JSON"
     raise ReplyError(f"expected {expected} with {name!r}; the model said {text[:80]!r}")
-
-
-def _last(values: Sequence[object], *notes: str) -> Answer[object]:
-    several = any(each != values[-1] for each in values)
-    return Answer(values[-1], (*notes, _SEVERAL) if several else notes)
 
 
 def _under(name: str, values: Iterable[object]) -> list[object]:
@@ -231,15 +219,12 @@ def _under(name: str, values: Iterable[object]) -> list[object]:
     return found
 
 
-def _cut_off(text: str, name: str, named: list[object], lists: list[list[object]]) -> list[object]:
+def _cut_off(text: str, name: str, named: list[object]) -> list[object]:
     """The whole entries of the last list under the name, or bare list, that is no whole value."""
     under_name = [*re.finditer(rf'"{re.escape(name)}"\s*:\s*\[', text)]
     openings = under_name or [*_LIST.finditer(text)]
-    if not openings:
-        return []
-    entries, ends = whole_entries(text, openings[-1].end(), _MOST)
-    whole = [each for each in (named if under_name else lists) if isinstance(each, list)]
-    if any(each[: len(entries)] == entries for each in whole) or (ends and not under_name):
+    entries, ends = whole_entries(text, openings[-1].end(), _MOST) if openings else ([], True)
+    if ends and (entries in named or not under_name):
         return []
     # A number may have lost its last figures.
     return [each for each in entries if isinstance(each, dict | list | str)]
@@ -257,23 +242,20 @@ def _is_pair(value: object) -> bool:
     return isinstance(value, list) and [type(x) in (int, float) for x in value] == [True, True]
 
 
-def _has_number(value: object) -> bool:
-    return isinstance(value, dict) and any(name in value for name in ("memory", "memories", "id"))
+def _only_list(value: object) -> object:
+    """The list in an object that has nothing else under its name; any other value is itself."""
+    [*parts] = value.values() if isinstance(value, dict) else [value]
+    return parts[0] if len(parts) == 1 and isinstance(parts[0], list) else value
 
 
-def _is_numbered(value: object) -> bool:
-    numbers = value if isinstance(value, dict) else {}
-    pairs = [(whole_number(key), decimal_number(score)) for key, score in numbers.items()]
-    return bool(pairs) and all(None not in pair for pair in pairs)
-
-
-def _inner(value: object) -> Iterator[object]:
-    """A value, and all that stands in it."""
-    pending = [value]
+def _parts(values: Iterable[object]) -> list[object]:
+    """All that stands in values, at any depth, but for numbers and the like."""
+    parts: list[object] = []
+    pending = [*values]
     while pending:
         part = pending.pop()
-        yield part
-        if isinstance(part, dict):
-            pending += part.values()
-        elif isinstance(part, list):
-            pending += part
+        if isinstance(part, dict | list):
+            pending += part.values() if isinstance(part, dict) else part
+        if isinstance(part, dict | list | str):
+            parts.append(part)
+    return parts

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from recall_retrievers.core.candidate import Candidate, Step
@@ -89,19 +89,16 @@ def within_one(memory: Candidate, best: float, stage: str) -> Candidate:
 PAUSE = timedelta(hours=1)  # a longer pause ends a session
 
 
-def session_ratios(
-    facts: Facts, worth: Sequence[float], share: float, judged: Container[int] = ()
-) -> list[float]:
+def session_ratios(facts: Facts, worth: Sequence[float], share: float) -> list[float]:
     """The factor of each memory for the best turn of its session; 1 = it is the best, or alone.
 
     A turn is lifted by a share of the way to the best one. So what else was said adds to a turn,
-    and a memory that stands alone loses nothing to a long talk. A candidate that a model has judged
-    neither gains nor gives: the model has read the text itself.
+    and a memory that stands alone loses nothing to a long talk.
     """
     ratios = [1.0] * len(facts)
     if not any(facts.turns_before):  # none answers another
         return ratios
-    for session in _sessions(facts, judged):
+    for session in _sessions(facts):
         best = max(worth[place] for place in session)
         for place in session:
             if own := worth[place]:
@@ -123,12 +120,11 @@ def spread_ratios(facts: Facts, worth: Sequence[float]) -> list[float]:
     return ratios
 
 
-def _sessions(facts: Facts, judged: Container[int]) -> Iterable[list[int]]:
+def _sessions(facts: Facts) -> Iterable[list[int]]:
     """The places of the turns of each session: at least two, and one that answers another."""
     by_owner: dict[tuple[object, ...], list[tuple[datetime, int]]] = defaultdict(list)
     for place, moment in enumerate(facts.created):
-        is_turn = facts.memory_types[place] == "conversation" and place not in judged
-        if is_turn and moment is not None:
+        if facts.memory_types[place] == "conversation" and moment is not None:
             by_owner[facts.owners[place]].append((moment, place))
     for turns in by_owner.values():
         for session in _without_pause(turns):

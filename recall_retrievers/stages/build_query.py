@@ -15,7 +15,8 @@ from recall_retrievers.core.stage import Flow, Recall
 from recall_retrievers.llm.fencing import one_line, quoted_messages
 from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt
 from recall_retrievers.llm.prompts import Loose
-from recall_retrievers.llm.replies import Answer, read_answer
+from recall_retrievers.llm.replies import Answer, read_answer, without_thoughts
+from recall_retrievers.text.words import words
 
 SYSTEM = """\
 You write the query with which memories are searched that help with what a conversation has come \
@@ -63,9 +64,6 @@ class BuildQuery(ModelStage):
         condense: Whether a model writes a question anew, so that it can be understood without the
             messages before it. Put the stage in front of `ExtractTime`. If the model fails, the
             question stays as it is.
-        timeout_s: Seconds to wait for the reply. None = the model's own limit.
-        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
-        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
         user_prompt: Template of the material: ``$messages``.
 
@@ -121,7 +119,7 @@ class BuildQuery(ModelStage):
             user = self.user_prompt or USER.template
             prompt = self.prompt(self.system_prompt or system, user, BuiltQuery, messages=shown)
             [reply] = yield [prompt]
-            answer = read_query(reply, prompt.user)
+            answer = read_query(reply, prompt.user, " ".join(m.content for m in messages))
         except (ModelError, ReplyError) as error:
             return recall.fell_back(self.stage_name, error)
         # Times that were read before have their places in the question as it was.
@@ -130,9 +128,19 @@ class BuildQuery(ModelStage):
         return replace(recall, query=recall.query.model_copy(update={written: answer.value}))
 
 
-def read_query(reply: str, shown: str = "") -> Answer[str]:
-    """The query in a reply; one that the messages show is a quotation."""
-    answer = read_answer(reply, "query", shown)
+def read_query(reply: str, shown: str = "", said: str = "") -> Answer[str]:
+    """The query in a reply; one that the messages show is a quotation.
+
+    A reply of one line, and no JSON, is a query if it shares a word with what was ``said``.
+    """
+    try:
+        answer = read_answer(reply, "query", shown)
+    except ReplyError:
+        text = without_thoughts(reply).strip("`\"' \n")
+        no_line = not set("{}<>[]\n").isdisjoint(text)
+        if no_line or set(words(text)).isdisjoint(words(said)):
+            raise
+        answer = Answer(text, ("it is a line, and no JSON",))
     line = one_line(answer.value) if isinstance(answer.value, str) else ""
     if not any(letter.isalnum() for letter in line) or len(line) > _LONGEST:
         raise ReplyError(f"expected a query of 1 to {_LONGEST} characters; got {reply[:80]!r}")

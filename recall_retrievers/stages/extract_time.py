@@ -39,9 +39,6 @@ class ExtractTime(ModelStage):
     Args:
         llm: The framework's model, for words that the grammar cannot read, such as "during the
             lockdown". None = such a question has no time.
-        timeout_s: Seconds to wait for the reply. None = the model's own limit.
-        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
-        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         language: "en", "zh", "de", "es", "fr", "ja", or "auto", which looks at the letters and the
             small words.
         week_start: The day on which "last week" begins.

@@ -202,7 +202,7 @@ class FuseRerank(RankStage):
         session = (
             spread_ratios(facts, worth)
             if spread
-            else session_ratios(facts, worth, self.fuse_session_share, _with(pool, "semantic"))
+            else session_ratios(facts, worth, self.fuse_session_share)
         )
         fused = [
             relevance * (weight * own)
@@ -261,7 +261,8 @@ class _Columns:
         """Raise the scores of what fits, so that they are in the order that is asked for."""
         facts, in_time = self.pool.facts, ("recorded", "event")
         worth = [own * self._time(place)[0] for place, own in enumerate(self.before)]
-        fit = _with(self.pool, "listed") or fitting(facts, worth, question)
+        listed = {n for n, x in enumerate(self.pool.seen) if x.noted("listed") is not None}
+        fit = listed or fitting(facts, worth, question)
         inside = {n for n, (_, notes) in enumerate(self.time) if notes["time_match"] in in_time}
         places = inside.intersection(fit) or fit
         self.put(order.name, order_ratios(facts, self.fused, places, order))
@@ -317,11 +318,6 @@ def _whole(best: list[int], whole: set[int], most: int, scores: Sequence[float])
     others = [place for place in best if place not in whole]
     places = {*others[: most - len(whole)], *whole}
     return sorted(places, key=lambda place: (-scores[place], place))
-
-
-def _with(pool: Pool, name: str) -> set[int]:
-    """The places of candidates that have a note of this name."""
-    return {place for place, memory in enumerate(pool.seen) if memory.noted(name) is not None}
 
 
 def _dated(memory: Candidate, timezone: tzinfo | None) -> Candidate:

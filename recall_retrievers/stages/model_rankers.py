@@ -11,58 +11,57 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.settings import Share
 from recall_retrievers.core.stage import Flow, Recall, limit
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.judging import Judge, judged
-from recall_retrievers.llm.prompts import SCALE, SCORE_PAIRS
+from recall_retrievers.llm.judging import AnyScorer, Judge, judged, scored
+from recall_retrievers.llm.prompts import SCORE_PAIRS
 from recall_retrievers.ranking.near_duplicates import distinct
 from recall_retrievers.ranking.relevance import by_score
 
 SEMANTIC = f"""\
-You judge how well memories answer a question. Give every memory a score from 0.0 to 1.0: {SCALE} \
-{QUOTED_MATERIAL} Reply with JSON only, one pair for each memory, its number and its score:
+You judge how well memories answer a question. Give each memory that bears on the question a \
+score: 1.0 = it answers the question; 0.7 = it answers a part of it; 0.4 = it is about the same \
+matter and does not answer. Use the values between them too. Leave out every other memory, also \
+one that only shares words with the question: it counts as 0.0. {QUOTED_MATERIAL} So is the \
+question. Reply with JSON only, one pair for each memory that you score, its number and its score:
 {{"scores": {SCORE_PAIRS}}}"""
 
 RERANK = f"""\
 You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
 on it directly, whether their situation is like it, whether they can be acted on, and how sound \
-they are. Name every memory once, the most helpful first, with a score from 0.0 to 1.0: 1.0 = just \
-what is needed; 0.7 = a good part of it; 0.4 = of a similar task, with little to act on; 0.0 = no \
-help. {QUOTED_MATERIAL} Reply with JSON only, one pair for each memory, its number and its score:
+they are. Name each memory that helps once, the most helpful first, with a score: 1.0 = just what \
+is needed; 0.7 = a good part of it; 0.4 = of a similar task, with little to act on. Use the values \
+between them too. Leave out every other memory: it counts as 0.0. {QUOTED_MATERIAL} So is the \
+question. Reply with JSON only, one pair for each memory that you name, its number and its score:
 {{"ranking": {SCORE_PAIRS}}}"""
 
 
 class SemanticRank(Judge):
-    """Let a language model judge how well each candidate answers the question.
+    """Let a language model or a cross-encoder judge how well each candidate answers.
 
-    The new score is the relevance as it was found, mixed with the score of the model. A judgement
-    removes no memory. One that the model leaves out counts like the average of the others, and the
-    trace counts those. Scores on a scale of 5, 10 or 100 are divided. Of memories with the same
-    text, one is judged and stays.
+    The new score is the relevance as it was found, mixed with the judgement. A judgement removes no
+    memory. One that a whole reply leaves out counts as 0. One that a broken reply does not judge
+    counts like the average of the others, and the trace counts those. Scores on a scale of 5, 10 or
+    100 are divided. Of memories with the same text, one is judged and stays.
 
     Args:
         llm: The framework's model. None = the stage only sorts by score.
-        enable_ranker: Whether to use the model.
-        semantic_share: The share of the model in the score, 0 to 1. More for a strong model; with
-            1 its score replaces the relevance.
-        orders: In how many orders each window is sent, 1 to 3. The scores are averaged, which helps
-            a weak model and costs as many calls.
+        scorer: What judges in place of the model: a function that gets the question and the texts,
+            and returns a score for each, sync or async; a cross-encoder of LangChain or of
+            sentence-transformers; or a reranker of the framework, which should keep all. It is
+            called once, so ``orders`` and ``window`` do not apply. Scores outside 0 to 1 are taken
+            for log-odds.
+        enable_ranker: Whether to use the model or the scorer.
         top_n: How many to keep. None = all: a later stage or the retriever's k cuts.
-        window: How many memories go into one prompt at most; all prompts are sent at once.
-        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
-        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
-        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
-        token_budget: How many tokens of memories go into one prompt at most.
-        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
-        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
-        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
-            ``$messages`` and ``$count``.
     """
 
+    scorer: AnyScorer = None
     enable_ranker: bool = True
 
     def apply(self, recall: Recall) -> Flow:
         """Ask for scores, check every one against what was sent, and sort."""
         recall = replace(recall, memories=distinct(recall.memories))
-        if self.llm is not None and self.enable_ranker:
+        if self.scorer is not None and self.enable_ranker:
+            recall = yield from scored(self, recall, self.scorer)
+        elif self.llm is not None and self.enable_ranker:
             recall = yield from judged(self, recall, SEMANTIC)
         return replace(recall, memories=by_score(recall.memories)[: self.top_n])
 
@@ -72,8 +71,8 @@ class RerankMemory(Judge):
 
     The reply is a ranking of the memories that were sent. A memory counts once, and an unknown one
     not at all. If the reply has no scores, the ranks make them. The new score is the relevance as
-    it was found, mixed with the score of the model. A memory that the reply leaves out counts like
-    the average of the others, and the trace counts those.
+    it was found, mixed with the score of the model. A memory that the reply leaves out counts as in
+    `SemanticRank`.
 
     Args:
         llm: The framework's model. None = the memories stay in order.
@@ -81,20 +80,7 @@ class RerankMemory(Judge):
         enable_score_filter: Whether to leave out memories whose stored quality is low. It is not
             their relevance. A memory without a quality stays.
         min_score_threshold: The quality from which a memory is good enough, 0 to 1.
-        semantic_share: The share of the model in the score, 0 to 1. More for a strong model; with
-            1 its score replaces the relevance.
-        orders: In how many orders each window is sent, 1 to 3. The scores are averaged, which helps
-            a weak model and costs as many calls.
         top_n: How many to keep. None = as many as the retriever's k, else 5.
-        window: How many memories go into one prompt at most; all prompts are sent at once.
-        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
-        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
-        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
-        token_budget: How many tokens of memories go into one prompt at most.
-        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
-        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
-        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
-            ``$messages`` and ``$count``.
 
     Examples:
         >>> from datetime import UTC, datetime

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Self
 
@@ -18,7 +18,7 @@ from recall_retrievers.core.stage import RankStage, Recall
 from recall_retrievers.ranking.relevance import reweighed, start
 
 _HYBRID = "HybridRank"
-_SECONDS_A_DAY = 86_400
+_DAY = timedelta(days=1)
 
 
 class RelevanceRank(RankStage):
@@ -125,4 +125,4 @@ class HybridRank(RankStage):
 
 
 def _days_old(moment: datetime, now: datetime) -> float:
-    return max((now - moment).total_seconds() / _SECONDS_A_DAY, 0.0)
+    return max((now - moment) / _DAY, 0.0)

@@ -20,12 +20,10 @@ from recall_retrievers.llm.checking.citation_check import Verified
 from recall_retrievers.llm.cited_text import sentences_in
 from recall_retrievers.llm.citing import Cites, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.model_stage import about, windows_of
-from recall_retrievers.llm.prompts import CITED_RULES, CITED_SENTENCES, abstention, reply_form
+from recall_retrievers.llm.prompts import CITED_RULES, CITED_SENTENCES, REPLY_FORMS, abstention
 from recall_retrievers.llm.windows import Window
 
 FEWEST, MOST = 3, 5  # key points
-_MOST_SENTENCES = 10  # in the form of a reply
 
 SYSTEM = Template(f"""\
 You say what memories come to, taken together, with regard to a question: $wanted. {CITED_RULES} \
@@ -57,17 +55,9 @@ class Reflect(Cites):
             question and the ids of the memories it cites. The same reflection is stored once,
             and one that repeats a memory is not. Only inside a retriever; a collection that cannot
             be written is named in the trace.
-        min_support: The share of a sentence's words that must stand in the memories it cites, 0
-            to 1; with 0 these need only exist.
+        min_support: The share of a sentence's words, but for one, that must stand near each other
+            in the memories it cites, 0 to 1; with 0 these need only exist.
         check: A second opinion about the sentences, as in `RewriteMemory`.
-        timeout_s: Seconds to wait for the reply. None = the model's own limit.
-        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
-        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
-        token_budget: How many tokens of memories go into the prompt.
-        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
-        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
-        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
-            ``$messages`` and ``$count``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -93,7 +83,7 @@ class Reflect(Cites):
         recall = replace(recall, memories=sources).at_most(recall.query.k)
         citations = _first_sentences(recall.memories)
         if self.llm is not None:
-            window, *others = windows_of(self, recall.memories)
+            window, *others = self.windows(recall.memories)
             if others:
                 left_out = ", ".join(each.id for other in others for each in other.memories)
                 recall = recall.fell_back(self.stage_name, f"no room for memories {left_out}")
@@ -127,8 +117,8 @@ class Reflect(Cites):
         return recall
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        form = reply_form(len(window.memories), sentences="points", most=_MOST_SENTENCES)
-        return about(self, query, window, SYSTEM.substitute(WANTED[self.kind]), form)
+        system = SYSTEM.substitute(WANTED[self.kind])
+        return self.about(query, window, system, REPLY_FORMS["points"])
 
 
 def _first_sentences(memories: Sequence[Candidate]) -> tuple[Citation, ...]:

@@ -18,19 +18,19 @@ from recall_retrievers.llm.checking.citation_check import Verified, verify
 from recall_retrievers.llm.cited_text import finished_claims
 from recall_retrievers.llm.citing import Cites, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, indented
-from recall_retrievers.llm.model_stage import about, windows_of
 from recall_retrievers.llm.prompts import (
+    CITED_RULES,
     CITED_SENTENCES,
-    REWRITE_RULES,
+    REPLY_FORMS,
     USER_WITH_MESSAGES,
     abstention,
-    reply_form,
 )
 from recall_retrievers.llm.windows import Window
 
 SYSTEM = f"""\
-You turn memories into a short text that helps with a question: {REWRITE_RULES} Leave out memories \
-that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply with JSON only, \
+You turn memories into a short text that helps with a question: what bears on it, what can be \
+acted on, in a sensible order, and nothing else. {CITED_RULES} Leave out memories that do not \
+help. {QUOTED_MATERIAL} So are the question and the messages. Reply with JSON only, \
 one entry for each sentence:
 {{"sentences": {CITED_SENTENCES}}}"""
 
@@ -42,38 +42,34 @@ class RewriteMemory(Cites):
     """Write one text for the question from the memories; each sentence cites its sources.
 
     Code checks every citation: the memory exists and shares enough words with the sentence; it has
-    its numbers by value, and its names, links and images exactly; and it denies what the sentence
-    denies. A citation is mended if another memory that was shown shares clearly more words. A
-    sentence in another language than its memories stays and is marked as unchecked. A sentence that
-    fails, repeats another, is longer than 500 characters or follows 20 others is removed, and the
-    trace counts it. If nothing is left, if the model fails, and without a model, the text is the
-    plain memories: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+    its numbers by value, and its names, links and images exactly; it denies what the sentence
+    denies; and who says it there says it here. A citation is mended if another memory that was
+    shown shares clearly more words. A sentence in another language than its memories stays and is
+    marked as unchecked. A sentence that fails, repeats another, is longer than 500 characters or
+    follows 20 others is removed, and the trace counts it. If nothing is left, if the model fails,
+    and without a model, the text is the plain memories: ``Memory 1 :``, `` When to use: ...``,
+    `` Content: ...``.
 
     A model may reply with an empty list of sentences. The text then says that the memories do not
     answer, and nothing has failed.
 
     The check does not find a wrong common word among right ones, names that changed their places,
-    or a short addition. ``check`` can: it asks a function or a model about every sentence.
+    or a short addition, and it removes what is said in quite other words. ``check`` sees both: it
+    asks a function or a model about every sentence.
 
     Args:
         llm: The framework's model. None = the memories as they are.
         enable_llm_rewrite: Whether to use the model.
-        min_support: The share of a sentence's words that must stand in the memories it cites, 0
-            to 1; with 0 these need only exist.
+        min_support: The share of a sentence's words, but for one, that must stand near each other
+            in the memories it cites, 0 to 1; with 0 these need only exist.
         unverified: How to treat sentences that cannot be verified: "remove" them, or "fall_back"
             to the memories as they are.
-        check: A second opinion about the sentences that passed: a function that gets a sentence
-            and the texts of its memories, and returns whether they support it; or a chat model,
-            which is asked once for all sentences. None = no second opinion.
-        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
-        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
-        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
+        check: A second opinion about the sentences that passed, or that only their words speak
+            against, which it alone can keep: a function that gets a sentence and the texts of its
+            memories, and returns whether they support it; or a chat model, which is asked once for
+            all sentences. None = no second opinion.
         token_budget: How many tokens of memories go into one prompt. More make several prompts,
             which are sent at once. If one fails, its memories stand in the text as they are.
-        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
-        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
-        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
-            ``$messages`` and ``$count``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -99,7 +95,7 @@ class RewriteMemory(Cites):
         memories = recall.memories
         if not memories or self.llm is None or not self.enable_llm_rewrite:
             return replace(recall, text=plain_text(memories))
-        shown = windows_of(self, memories)
+        shown = self.windows(memories)
         asked = [(window, self._prompt(recall.query, window)) for window in shown]
         try:
             checked, outcomes = yield from written(self, recall, asked, _NAME, self._refuses)
@@ -107,7 +103,7 @@ class RewriteMemory(Cites):
             removed = sum(each.removed for each in verified if self._refuses(each))
             if removed:
                 raise ReplyError(  # noqa: TRY301 - one place falls back
-                    f"a second opinion does not support {removed} sentence(s)"
+                    f"no second opinion supports {removed} sentence(s)"
                 )
         except (ModelError, ReplyError) as error:
             return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
@@ -122,8 +118,8 @@ class RewriteMemory(Cites):
         return replace(checked, text=text, citations=citations)
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        form = reply_form(len(window.memories), sentences=_NAME)
-        prompt = about(self, query, window, SYSTEM, form, user=USER_WITH_MESSAGES)
+        form = REPLY_FORMS[_NAME]
+        prompt = self.about(query, window, SYSTEM, form, USER_WITH_MESSAGES)
         # What a second opinion or a later sentence may take back is not shown before the end.
         if window.first or self.check is not None or self.unverified == "fall_back":
             return prompt

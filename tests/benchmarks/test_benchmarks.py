@@ -211,6 +211,7 @@ time_expressions --data nowhere
 weak_models --data benchmarks --shares 2
 weak_models --data benchmarks --shares x
 weak_models --data benchmarks --seeds 0
+weak_models --data benchmarks --questions 0
 """.strip().splitlines()
 
 
@@ -274,6 +275,8 @@ def test_it_counts_what_both_sides_ask(measured, capsys):
     assert calls["rewrite"] == {"ours": 1, "CitationQueryEngine": 1}
     assert calls["rank and rewrite"]["stock LangChain"] == 2
     assert calls["rank and rewrite"]["ours"] == calls["rank"]["ours"] + 1
+    assert costs["rank"]["ours"]["prefix"] > costs["rank"]["stock LangChain"]["prefix"]
+    assert costs["rank and rewrite"]["ours"]["again"] == 0 < costs["rank"]["LLMRerank"]["again"]
     for by in list(costs.values())[1:]:
         assert all(cost["tokens_in"] > cost["tokens_out"] > 10 for cost in by.values())
     assert "rank and rewrite" in capsys.readouterr().out

@@ -29,9 +29,13 @@ def test_figures_of_a_small_set(jsonl, measured, capsys: pytest.CaptureFixture[s
         row("She admires keyboard music.", [2], supported=True, kind="heavy"),
     )
 
-    result = measured(main, "--data", data, "--misses", 5)
+    other = jsonl("other.jsonl", row("Ann drinks tea at five.", [1], supported=False))
+    result = measured(main, "--data", data, other, "--misses", 5)
 
     assert result["in_all"]["ours"] == {"caught": 1.0, "kept": 0.5, "balanced_accuracy": 0.75}
+    assert result["by_set"]["claims"]["without numbers"]["caught"] == 0.5
+    assert result["by_set"]["claims"]["ours"] == result["in_all"]["ours"]
+    assert result["mean"]["without numbers"]["caught"] == 0.25
     assert result["by_kind"]["number"]["word share"]["caught"] == 0.0
     assert "refused, heavy: She admires keyboard music." in capsys.readouterr().out
 
@@ -47,9 +51,12 @@ def test_a_broken_line_is_named(broken, jsonl, capsys: pytest.CaptureFixture[str
 def test_the_aims_of_the_check_hold_on_our_own_set(measured) -> None:
     data = ROOT / "benchmarks/data/claims.jsonl"
 
-    kinds = measured(main, "--data", data, "--memories", *MEMORIES)["by_kind"]
+    result = measured(main, "--data", data, "--memories", *MEMORIES)
 
-    assert sum(each["n"] for each in kinds.values()) == 340
+    kinds = result["by_kind"]
+    assert result["n"]["in all"] == 340
+    assert result["in_all"]["ours"]["kept"] >= 0.82
+    assert result["in_all"]["ours"]["balanced_accuracy"] >= 0.83
     aims = {"negation": 0.9, "number": 0.95, "wrong citation": 0.95, "name": 0.9}
     for kind, least in aims.items():
         assert kinds[kind]["ours"]["caught"] >= least, kind

@@ -18,10 +18,10 @@ from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.runnables import RunnableLambda
 from stages.reply_kit import CONTENTS, KITS, Kit, Reply, bad, good
-from stages.reply_table import REPLIES
+from stages.reply_table import FORMED, NO, QUERIES, REPLIES, SCORED, SHAPES, YES
 from tables import table
 
-from recall_retrievers.llm.prompts import reply_form
+from recall_retrievers.llm.prompts import REPLY_FORMS
 from recall_retrievers.stages.rewrite_memory import plain_text
 from recall_retrievers.store import RecallStore
 
@@ -38,9 +38,30 @@ SAMPLE = [reply for reply in REPLIES if reply.name in NAMES]
 
 
 @pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.stage)
-@table("reply", SAMPLE, ids=str)
+@table("reply", [*SAMPLE, *SCORED, *FORMED, *SHAPES], ids=str)
 def test_a_reply(face: Face, kit: Kit, reply: Reply) -> None:
-    check_reply(face, kit, face.model(reply.make(kit)), reply)
+    if kit.stage in reply.kits:
+        check_reply(face, kit, face.model(reply.make(kit)), reply)
+
+
+@table("reply", [*YES, *NO, *QUERIES])
+def test_a_word_or_a_line(store: RecallStore, face: Face, reply: str) -> None:
+    model = face.model(reply)
+    settings = (
+        {"stages": [face.BuildQuery(llm=model)]}
+        if reply in QUERIES
+        else {"gate": face.SearchGate(llm=model, undecided=(-99, 99))}
+    )
+    question = "" if reply in QUERIES else "The dentist?"
+
+    found = face.ask(
+        face.RecallRetriever(store=store, k=1, **settings), question, messages=MESSAGES
+    )
+
+    assert len(found) == (reply not in NO)
+    for each in found:
+        noted = "" if reply.startswith("{") else "and no JSON"
+        assert noted in each.metadata.get("recall_degraded", "")
 
 
 def check_reply(face: Face, kit: Kit, model: Any, reply: Reply) -> None:
@@ -49,7 +70,8 @@ def check_reply(face: Face, kit: Kit, model: Any, reply: Reply) -> None:
     found = face.refine(stage, GIVEN, "Where is the dentist?")
 
     degraded = found[0].metadata.get("recall_degraded", "")
-    assert degraded.startswith(f"{kit.stage}: ") is not reply.understood
+    assert degraded.startswith(f"{kit.stage}: ") is (not reply.understood or bool(reply.note))
+    assert reply.note in degraded
     if kit.ranks:
         assert sorted((each.id, each.content) for each in found) == sorted(CONTENTS.items())
         assert "".join(each.id for each in found) == (reply.order if reply.understood else "abcd")
@@ -67,7 +89,7 @@ def check_reply(face: Face, kit: Kit, model: Any, reply: Reply) -> None:
 OBJECTS = [
     good("a mapping", lambda kit: MappingProxyType(kit.payload())),
     good("a list", lambda kit: kit.entries()),
-    good("a form", lambda kit: reply_form(4, sentences=kit.key).model_construct(**kit.payload())),
+    good("a form", lambda kit: REPLY_FORMS[kit.key].model_construct(**kit.payload())),
     good("a message in a mapping", lambda kit: {"raw": AIMessage(kit.json()), "parsed": None}),
     *[bad(repr(x)[:9], lambda kit, x=x: x) for x in (None, 7, [], b"so", {1}, {("a",): 1}, object)],
 ]

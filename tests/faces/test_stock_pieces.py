@@ -3,10 +3,11 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from math import exp
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face, ScriptedChat, ScriptedLLM
+from faces.adapters import FACES, Face, Found, ScriptedChat, ScriptedLLM
 from faces.conftest import NOW
 from langchain_classic.retrievers.document_compressors import (
     CrossEncoderReranker,
@@ -14,7 +15,7 @@ from langchain_classic.retrievers.document_compressors import (
     LLMChainExtractor,
     LLMListwiseRerank,
 )
-from langchain_core.documents import BaseDocumentCompressor
+from langchain_core.documents import BaseDocumentCompressor, Document
 from llama_index.core.postprocessor import (
     LLMRerank,
     LongContextReorder,
@@ -22,6 +23,7 @@ from llama_index.core.postprocessor import (
     TimeWeightedPostprocessor,
 )
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 import langchain_recall
 import llamaindex_recall
@@ -215,3 +217,51 @@ def test_what_a_stock_compressor_adds_to_a_document_stays_on_it(store: RecallSto
     found = retriever.invoke("the dentist")
 
     assert [each.metadata["label"] for each in found] == ["teeth", "teeth"]
+
+
+class WordsRerank(BaseNodePostprocessor):
+    """As a SentenceTransformerRerank: it scores nodes, and keeps the best ``top_n``."""
+
+    top_n: int = 2
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        for each in nodes:
+            [each.score] = WordsEncoder().score([(str(query_bundle), each.text)])
+        return sorted(nodes, key=lambda each: -each.score)[: self.top_n]
+
+
+class ScoredWords(BaseDocumentCompressor):
+    """As CohereRerank: it writes its scores into the metadata."""
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Any = None
+    ) -> Sequence[Document]:
+        words = [WordsEncoder().score([(query, each.page_content)])[0] for each in documents]
+        return [
+            each.model_copy(update={"metadata": {**each.metadata, "relevance_score": score}})
+            for each, score in zip(documents, words, strict=True)
+            if score
+        ]
+
+
+def test_a_reranker_is_the_scorer_of_semantic_rank(face: Face) -> None:
+    given = [
+        Found("a", "The dentist moved.", 0.9, {}),
+        Found("b", "Green tea for two.", 0.8, {}),
+        Found("c", "Tea.", 0.7, {}),
+    ]
+    own = [WordsEncoder(), ScoredWords()] if face.is_langchain else [WordsRerank()]
+
+    for scorer in own:
+        found = face.refine(
+            face.SemanticRank(scorer=scorer, semantic_share=0.8), given, "green tea"
+        )
+
+        assert [each.id for each in found] == ["b", "c", "a"]
+        judged = {each.id: each.metadata["recall_semantic"] for each in found}
+        assert judged["b"] == pytest.approx(1 / (1 + exp(-2)))
+        assert judged["c"] == pytest.approx(1 / (1 + exp(-1)))
+        assert judged["a"] == (0.5 if isinstance(scorer, WordsEncoder) else 0)
+        assert "recall_degraded" not in found[0].metadata

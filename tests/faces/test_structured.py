@@ -10,10 +10,10 @@ from threading import Event, get_ident
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, once
+from faces.adapters import Face, Found, ScriptedChat, once
 from faces.form_models import FormChat, FormLLM
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, SystemMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 from llama_index.core.types import PydanticProgramMode
@@ -56,8 +56,9 @@ def test_a_model_that_takes_a_form_is_given_it_and_asked_once(face: Face) -> Non
     [form] = model.forms
     assert set(form["properties"]) == {"scores"}
     pairs = form["properties"]["scores"]
-    assert (pairs["maxItems"], pairs["items"]["minItems"], pairs["items"]["maxItems"]) == (3, 2, 2)
-    assert pairs["items"]["items"] == {"maximum": 3, "minimum": 0, "type": "number"}
+    pair = pairs["items"]
+    assert (pairs["maxItems"], pair["minItems"], pair["maxItems"]) == (50, 2, 2)
+    assert pair["items"] == {"minimum": 0, "type": "number"}
 
 
 @once
@@ -72,7 +73,7 @@ def test_braces_in_a_memory_reach_a_model_that_takes_a_form(face: Face) -> None:
 
 FAILING: dict[str, Any] = {
     "an error": (ValueError("tools are not supported"), "ValueError: tools are not supported"),
-    "another form": ({"ratings": []}, "for Reply"),
+    "another form": ({"ratings": []}, "for Scores"),
     "prose instead": ("I would rather not.", "lain text: 'I would rather not.'"),
     "nothing": ("", ""),
 }
@@ -94,6 +95,49 @@ def test_where_the_form_fails_plain_json_is_asked_for_and_the_trace_says_so(
         why = "it said nothing"  # LangChain reads a tool call or nothing
     assert why in told
     assert "SemanticRank: 1 call (2 attempts), " in found[0].metadata["recall_usage"]
+
+
+def test_a_form_that_is_refused_is_not_sent_again_and_said_once(face: Face) -> None:
+    model, broken = (form_model(face, ValueError("no tools"), said) for said in (PLAIN, ValueError))
+
+    first, again = (ranked(face, model) for _ in range(2))
+    wished = ranked(face, model, structured=True)
+    for _ in range(2):
+        ranked(face, broken)
+
+    assert "as the form failed" in first[0].metadata["recall_degraded"]
+    assert "recall_degraded" not in again[0].metadata
+    assert [each.id for each in again] == [each.id for each in wished] == ["c", "b", "a"]
+    assert len(model.prompts) == 2 + 1 + 2
+    assert len(broken.prompts) == 2 * 2  # plain JSON failed, too: the form is not to blame
+
+
+class NoSystemChat(ScriptedChat):
+    """A LangChain model without a system role."""
+
+    def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
+        if isinstance(messages[0], SystemMessage):
+            raise TypeError("System role not supported")
+        return super()._generate(messages, *args, **kwargs)
+
+
+def without_system(prompt: str) -> str:
+    if prompt.startswith("system:"):
+        raise ValueError("System role not supported")
+    return PLAIN
+
+
+def test_a_model_without_a_system_role_gets_the_instructions_from_the_user(face: Face) -> None:
+    model = NoSystemChat(replies=[PLAIN]) if face.is_langchain else face.model(without_system)
+
+    first, again = (ranked(face, model) for _ in range(2))
+
+    for found in (first, again):
+        assert [each.id for each in found] == ["c", "b", "a"]
+        assert "recall_degraded" not in found[0].metadata
+    assert "1 call (2 attempts)" in first[0].metadata["recall_usage"]
+    assert "1 call, " in again[0].metadata["recall_usage"]
+    assert "You judge how well memories answer" in model.prompts[-1]
 
 
 def test_a_model_that_takes_no_form_is_asked_plainly(face: Face) -> None:

@@ -55,6 +55,7 @@ class Kit:
         return json.dumps(self.payload(entries))
 
 
+Make = Callable[[Kit], Any]
 RANK, RERANK = "SemanticRank", "RerankMemory"
 RANKS = (RANK, RERANK)
 LEFT_OUT = "{} of 4 not judged"
@@ -72,7 +73,7 @@ class Reply:
     """What a model says, or the error it raises."""
 
     name: str
-    make: Callable[[Kit], Any]
+    make: Make
     understood: bool
     kits: Sequence[str] = tuple(kit.stage for kit in KITS)
     order: str = "bdac"  # of the memories, where a model that is understood ranks them
@@ -82,11 +83,9 @@ class Reply:
         return self.name
 
 
-def good(
-    name: str, make: Callable[[Kit], Any], *kits: str, order: str = "bdac", note: str = ""
-) -> Reply:
+def good(name: str, make: Make, *kits: str, order: str = "bdac", note: str = "") -> Reply:
     return Reply(name, make, True, kits or tuple(kit.stage for kit in KITS), order, note)
 
 
-def bad(name: str, make: Callable[[Kit], Any], *kits: str) -> Reply:
+def bad(name: str, make: Make, *kits: str) -> Reply:
     return Reply(name, make, False, kits or tuple(kit.stage for kit in KITS))

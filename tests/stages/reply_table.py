@@ -1,10 +1,26 @@
 """What models say when they are asked for JSON: the good, the sloppy and the useless."""
 
 import json
+from collections.abc import Callable
 
-from stages.reply_kit import CONTENTS, LEFT_OUT, RANK, RANKS, RERANK, SCORES, bad, good
+from stages.reply_kit import CONTENTS, KITS, LEFT_OUT, RANK, RANKS, RERANK, SCORES, Make, bad, good
 
 from benchmarks.conformance.material import ERRORS, UNUSABLE
+
+PAIRS = KITS[0].pairs()
+
+
+def of(entries: object) -> Make:
+    return lambda kit: kit.json(entries)
+
+
+def each(entry: Callable[[int, float], object]) -> Make:
+    return of([entry(n, s) for n, s in PAIRS])
+
+
+def scaled(top: int) -> Make:
+    return each(lambda n, s: [n, s * top])
+
 
 WRAPPED = [
     good("bare", lambda kit: kit.json()),
@@ -35,30 +51,26 @@ WRAPPED = [
 ]
 
 NUMBERED = [
-    good("numbers as strings", lambda kit: kit.json(kit.entries(["1", "2", "3", "4"]))),
-    good("numbers in brackets", lambda kit: kit.json(kit.entries(["[1]", "[2]", "[3]", "[4]"]))),
-    good("numbers with a name", lambda kit: kit.json(kit.entries(["Memory 1", "#2", "no. 3", 4]))),
-    good(
-        "numbers with a fraction of zero", lambda kit: kit.json(kit.entries([1.0, 2.0, 3.0, 4.0]))
-    ),
+    *[
+        good(f"numbers {numbers}", lambda kit, given=numbers: kit.json(kit.entries(given)))
+        for numbers in (
+            ["1", "2", "3", "4"],
+            ["[1]", "[2]", "[3]", "[4]"],
+            ["Memory 1", "#2", "no. 3", 4],
+            ["1.", "2)", "memory-3", "<4>"],
+            [1.0, 2.0, 3.0, 4.0],
+        )
+    ],
     good("duplicates", lambda kit: kit.json(kit.entries() * 2)),
-    good(
-        "one missing",
-        lambda kit: kit.json(kit.entries()[:3]),
-        order="bdac",
-        note=LEFT_OUT.format(1),
-    ),
-    good(
-        "only one", lambda kit: kit.json([kit.entry(2, 2)]), order="bacd", note=LEFT_OUT.format(3)
-    ),
+    good("one missing", lambda kit: kit.json(kit.entries()[:3]), order="bacd"),
+    good("only one", lambda kit: kit.json([kit.entry(2, 2)]), order="bacd"),
+    good("an empty list", lambda kit: kit.json([]), *RANKS, order="abcd"),
     good("one out of range", lambda kit: kit.json([*kit.entries(), kit.entry(1, 9)])),
-    good("a zero", lambda kit: kit.json([kit.entry(1, 0), *kit.entries()])),
-    good("a negative one", lambda kit: kit.json([kit.entry(1, -1), *kit.entries()])),
-    good("a huge one", lambda kit: kit.json([kit.entry(1, 10**40), *kit.entries()])),
-    good("a null", lambda kit: kit.json([kit.entry(1, None), *kit.entries()])),
+    *[
+        good(f"number {x}", lambda kit, x=x: kit.json([kit.entry(1, x), *kit.entries()]))
+        for x in (0, -1, 10**40, None, [[1]], {"n": 1}, "-1", "1.5")
+    ],
     good("a boolean", lambda kit: kit.json([kit.entry(2, True), *kit.entries()])),
-    good("a list in a list", lambda kit: kit.json([kit.entry(1, [[1]]), *kit.entries()])),
-    good("an object for a number", lambda kit: kit.json([kit.entry(1, {"n": 1}), *kit.entries()])),
     good("junk among the entries", lambda kit: kit.json([None, 7.5, [], {}, *kit.entries()])),
     bad("all out of range", lambda kit: kit.json(kit.entries([5, 6, 7, 8]))),
     bad("all between two", lambda kit: kit.json(kit.entries([1.5, 2.5, 3.5, 0.5]))),
@@ -66,184 +78,87 @@ NUMBERED = [
     bad("another name for everything", lambda kit: json.dumps({"items": {"x": kit.entries()}})),
 ]
 
+FROM_0, LAST = "numbers from 0", "of several scores, the last one counts"
+SAME = [[{"memory": n, "score": score} for n in (1, 2, 3, 4)] for score in (0, 0.5, 1)]
+RATED: list[tuple[str, object, str, str]] = [
+    ("a score as a text", [{"memory": 1, "score": "0.8"}], "abcd", ""),
+    ("two alike", [{"memory": n, "score": 1} for n in (1, 2)], "abcd", ""),
+    *[(f"all {same[0]['score']}", same, "abcd", "") for same in SAME],
+    ("one of 0.05", [[4, 0.05]], "dabc", ""),
+    ("scored twice, and the last counts", [[1, 1.0], *PAIRS], "bdac", LAST),
+    ("one score of none", [{"memory": 3}, *PAIRS], "bdac", ""),
+    ("one score below zero", [*PAIRS[:3], [4, -1]], "bdac", LEFT_OUT.format(1)),
+]
+ORDERED = [
+    ([2, 4, 1, 3], "bdac", ""),
+    ([1, 3, 0, 2], "bdac", FROM_0),
+    ([2, 2, 2, 2], "bacd", LEFT_OUT.format(3)),
+    ([9, 2, 0, -1, "1"], "bacd", LEFT_OUT.format(2)),
+    ([{"rank": rank, "id": n} for rank, n in enumerate([2, 4, 1, 3], 1)], "bdac", ""),
+]
 SCORED = [
-    good(
-        "scores as strings",
-        lambda kit: kit.json([kit.entry(1, 1, score="0.8")]),
-        *RANKS,
-        order="abcd",
-        note=LEFT_OUT.format(3),
-    ),
-    good(
-        "all the same",
-        lambda kit: kit.json([{"memory": n, "score": 1} for n in (1, 2)]),
-        *RANKS,
-        order="abcd",
-        note=LEFT_OUT.format(2),
-    ),
-    *[
-        good(
-            f"all {score}",
-            lambda kit, score=score: kit.json(
-                [{"memory": n, "score": score} for n in (1, 2, 3, 4)]
-            ),
-            RANK,
-            RERANK,
-            order="abcd",
-        )
-        for score in (0, 0.5, 1)
-    ],
-    good(
-        "one of 0.05",
-        lambda kit: kit.json([[4, 0.05]]),
-        *RANKS,
-        order="abcd",
-        note=LEFT_OUT.format(3),
-    ),
-    good(
-        "scored twice, and the last counts",
-        lambda kit: kit.json([kit.entry(1, 1, score=1.0), *kit.entries()]),
-        *RANKS,
-        note="of several scores, the last one counts",
-    ),
-    good("one score of none", lambda kit: kit.json([{"memory": 3}, *kit.entries()]), *RANKS),
-    good(
-        "one score below zero",
-        lambda kit: kit.json([*kit.entries()[:3], kit.entry(4, 4, score=-1)]),
-        RANK,
-        order="bdac",
-        note=LEFT_OUT.format(1),
-    ),
-    *[
-        good(
-            f"scores up to {scale}",
-            lambda kit, scale=scale: kit.json([[n, s * scale] for n, s in kit.pairs()]),
-            RANK,
-            RERANK,
-            note=f"scores on a scale of {scale}",
-        )
-        for scale in (5, 10, 100)
-    ],
-    good(
-        "scores in percent", lambda kit: kit.json([[n, f"{s:.0%}"] for n, s in kit.pairs()]), RANK
-    ),
-    good(
-        "scores as fractions",
-        lambda kit: kit.json([[n, f"{s * 5}/5"] for n, s in kit.pairs()]),
-        RANK,
-    ),
-    good("a list of scores", lambda kit: f'{{"scores": {SCORES}}}', RANK, note="without numbers"),
-    good("a bare list of scores", lambda kit: f"{SCORES}", RANK, note="without numbers"),
-    good(
-        "a list of scores as text",
-        lambda kit: kit.json([str(each) for each in SCORES]),
-        RANK,
-        note="without numbers",
-    ),
-    good(
-        "numbers and scores in one list",
-        lambda kit: kit.json([each for pair in kit.pairs() for each in pair]),
-        *RANKS,
-    ),
-    good(
-        "some numbers and scores in one list",
-        lambda kit: kit.json([1, 0.6, 2, 0.8, 3, 0.1]),
-        RERANK,
-        order="badc",
-        note=LEFT_OUT.format(1),
-    ),
-    bad("scores and no numbers in a ranking", lambda kit: f'{{"ranking": {SCORES}}}', RERANK),
-    bad("a ranking with one number too many", lambda kit: kit.json([1, 0.6, 2, 0.8, 3]), RERANK),
-    good("numbers alone", lambda kit: '{"ranking": [2, 4, 1, 3]}', RERANK),
-    good(
-        "numbers alone, from 0",
-        lambda kit: '{"ranking": [1, 3, 0, 2]}',
-        RERANK,
-        note="numbers from 0",
-    ),
-    good(
-        "numbers alone, some twice",
-        lambda kit: '{"ranking": [2, 2, 2, 2]}',
-        RERANK,
-        order="bacd",
-        note=LEFT_OUT.format(3),
-    ),
-    good(
-        "numbers alone, some unknown",
-        lambda kit: '{"ranking": [9, 2, 0, -1, "1"]}',
-        RERANK,
-        order="bacd",
-        note=LEFT_OUT.format(2),
-    ),
-    good(
-        "objects for scores, from 0",
-        lambda kit: kit.json([{"memory": n - 1, "score": s} for n, s in kit.pairs()]),
-        *RANKS,
-        note="numbers from 0",
-    ),
-    good(
-        "pairs, from 0",
-        lambda kit: kit.json([[n - 1, s] for n, s in kit.pairs()]),
-        *RANKS,
-        note="numbers from 0",
-    ),
-    bad("scores on two scales", lambda kit: kit.json([[1, 0.9], [2, 0.7], [3, 8]]), *RANKS),
-    bad("scores of thousands", lambda kit: kit.json([[1, 9000], [2, 700]]), *RANKS),
+    *[good(name, of(x), *RANKS, order=order, note=note) for name, x, order, note in RATED],
+    *[good(f"{x}", of(x), RERANK, order=order, note=note) for x, order, note in ORDERED],
+    bad("a list of scores", of(SCORES), *RANKS),
+    bad("a bare list of scores", lambda kit: f"{SCORES}", RANK),
+    bad("numbers and scores in one list", of([x for pair in PAIRS for x in pair]), *RANKS),
+    bad("scores on two scales", of([[1, 0.9], [2, 0.7], [3, 8]]), *RANKS),
+    bad("scores of thousands", of([[1, 9000], [2, 700]]), *RANKS),
     bad("negative scores", lambda kit: kit.json([kit.entry(1, 1, score=-0.5)]), RANK),
     bad("scores in words", lambda kit: kit.json([kit.entry(1, 1, score="high")]), RANK),
     bad("scores of null", lambda kit: kit.json([kit.entry(1, 1, score=None)]), RANK),
     bad("NaN", lambda kit: '{"scores": [{"memory": 1, "score": NaN}]}', RANK),
     bad("infinity", lambda kit: '{"scores": [{"memory": 1, "score": Infinity}]}', RANK),
-    bad("too few scores in a list", lambda kit: '{"scores": [0.2, 0.9, 0.1]}', RANK),
-    bad("a division by zero", lambda kit: kit.json([[1, "3/0"]]), RANK),
+    bad("a division by zero", of([[1, "3/0"]]), RANK),
     bad("integers in prose", lambda kit: "Of the 4 memories 2 is the best, then 1 and 3.", *RANKS),
 ]
 
 TOLD = ("RewriteMemory", "Reflect")
 A, TEA = CONTENTS["a"], CONTENTS["c"]
+ENTRIES: dict[str, Callable[[int, float], object]] = {
+    "pairs": lambda n, s: [n, s],
+    "pairs of texts": lambda n, s: [f"[{n}]", str(s)],
+    "percent": lambda n, s: [n, f"{s:.0%}"],
+    "fractions": lambda n, s: [n, f"{s * 5}/5"],
+    "out of ten": lambda n, s: [n, f"{s * 10:g} out of 10"],
+    "with a reason": lambda n, s: [n, s, "so"],
+    "texts": lambda n, s: f"Memory {n}: {s}",
+    "an object for each": lambda n, s: {str(n): s},
+    "an id": lambda n, s: {"id": n, "score": s},
+    "a number": lambda n, s: {"number": n, "score": s},
+    "an index": lambda n, s: {"index": n, "score": s},
+    "a relevance": lambda n, s: {"memory": n, "relevance": s},
+    "a rating": lambda n, s: {"rating": s, "memory": n},
+    "Cohere's names": lambda n, s: {"doc_id": n, "relevance_score": s},
+    "names of their own": lambda n, s: {"Relevance to it": s, "passage": n},
+    "names in capitals": lambda n, s: {"MEMORY": n, "SCORE": s},
+    "names that say nothing": lambda n, s: {"a": n, "b": s},
+    "a rank beside": lambda n, s: {"rank": 1, "memory": n, "score": s, "why": "so"},
+}
+LOWER = [lambda n, s: [n - 1, s], lambda n, s: {"memory": n - 1, "score": s}]
+UNDER_TEXTS = json.dumps(dict(PAIRS))
+UNDER = {
+    "scores under the numbers": of(dict(PAIRS)),
+    "scores under names with numbers": of({f"Memory {n}": s for n, s in PAIRS}),
+    "objects under the numbers": of({n: {"score": s} for n, s in PAIRS}),
+    "objects with reasons": of({f"Memory {n}": {"why": "so", "p": s} for n, s in PAIRS}),
+}
 CUT, ALONE, PYTHON = "the list is cut off", "the entries stand alone", "it is Python"
 FORMED = [
-    good("pairs", lambda kit: kit.json(kit.pairs()), *RANKS),
-    good("bare pairs", lambda kit: json.dumps(kit.pairs()), *RANKS),
-    good("pairs in a fence", lambda kit: f"```json\n{json.dumps(kit.pairs())}\n```", *RANKS),
-    good(
-        "pairs of texts", lambda kit: kit.json([[f"[{n}]", str(s)] for n, s in kit.pairs()]), *RANKS
-    ),
-    good("scores under the numbers", lambda kit: kit.json(dict(kit.pairs())), *RANKS),
-    good(
-        "scores under names with numbers",
-        lambda kit: kit.json({f"Memory {n}": s for n, s in kit.pairs()}),
-        *RANKS,
-    ),
-    good(
-        "nothing but scores under the numbers",
-        lambda kit: json.dumps(dict(kit.pairs())),
-        *RANKS,
-        note="an object with numbers for names",
-    ),
-    *[
-        good(
-            f"{name!r} for the number",
-            lambda kit, name=name: kit.json([{name: n, "score": s} for n, s in kit.pairs()]),
-            *RANKS,
-        )
-        for name in ("id", "number", "index")
-    ],
-    *[
-        good(
-            f"{name!r} for the score",
-            lambda kit, name=name: kit.json([{"memory": n, name: s} for n, s in kit.pairs()]),
-            *RANKS,
-        )
-        for name in ("relevance", "rating")
-    ],
+    *[good(name, each(entry), *RANKS) for name, entry in ENTRIES.items()],
+    *[good(f"from 0: {x(0, 1)}", each(x), *RANKS, note=FROM_0) for x in LOWER],
+    *[good(f"up to {top}", scaled(top), *RANKS, note=f"scale of {top}") for top in (5, 10, 100)],
+    *[good(name, make, *RANKS) for name, make in UNDER.items()],
+    good("nothing but scores under the numbers", lambda _: f"{UNDER_TEXTS}", *RANKS, note=ALONE),
+    good("bare pairs", lambda kit: json.dumps(PAIRS), *RANKS),
+    good("pairs in a fence", lambda kit: f"```json\n{PAIRS}\n```", *RANKS),
     good("cut off after an entry", lambda kit: kit.json()[:-2], note=CUT),
     good("cut off after a comma", lambda kit: kit.json()[:-2] + ", ", note=CUT),
     good("cut off in a new entry", lambda kit: kit.json()[:-2] + ', {"memory": 1, "sc', note=CUT),
     good("cut off in a fence", lambda kit: f"```json\n{kit.json()[:-2]}\n```", note=CUT),
     good("a bare list cut off", lambda kit: json.dumps(kit.entries())[:-1], note=CUT),
-    good("pairs cut off", lambda kit: kit.json(kit.pairs())[:-2] + ", [1, 0.", *RANKS, note=CUT),
-    good("bare pairs cut off", lambda kit: json.dumps(kit.pairs())[:-1], *RANKS, note=CUT),
+    good("pairs cut off", lambda kit: kit.json(PAIRS)[:-2] + ", [1, 0.", *RANKS, note=CUT),
+    good("bare pairs cut off", lambda kit: json.dumps(PAIRS)[:-1], *RANKS, note=CUT),
     good(
         "all but one cut off",
         lambda kit: kit.json(kit.entries())[: kit.json(kit.entries()).index("},") + 1],
@@ -259,9 +174,7 @@ FORMED = [
         note=CUT,
     ),
     good("JSON lines", lambda kit: "\n".join(map(json.dumps, kit.entries())), note=ALONE),
-    good(
-        "pairs, one a line", lambda kit: "\n".join(map(json.dumps, kit.pairs())), *RANKS, note=ALONE
-    ),
+    good("pairs, one a line", lambda kit: "\n".join(map(json.dumps, PAIRS)), *RANKS, note=ALONE),
     good(
         "JSON lines in prose",
         lambda kit: "\n".join(f"- {json.dumps(each)}" for each in kit.entries()),
@@ -335,8 +248,8 @@ CORRECTED = {
 WRONG = [[1, 1], [2, 0]]
 DRAFTS = {
     "objects": (lambda kit: (kit.draft(), kit.json()),),
-    "pairs": (lambda kit: (kit.json(WRONG), kit.json(kit.pairs())), *RANKS),
-    "objects, then pairs,": (lambda kit: (kit.draft(), kit.json(kit.pairs())), *RANKS),
+    "pairs": (lambda kit: (kit.json(WRONG), kit.json(PAIRS)), *RANKS),
+    "objects, then pairs,": (lambda kit: (kit.draft(), kit.json(PAIRS)), *RANKS),
 }
 DRAFTED = [
     *[
@@ -362,7 +275,7 @@ TEXTS = [  # JSON inside a text, as models write the arguments of tools
     good("entries as texts", lambda kit: kit.json([json.dumps(each) for each in kit.entries()])),
     good("the whole as text under its name", lambda kit: kit.json(kit.json())),
     good("the whole under its name", lambda kit: kit.json(kit.payload())),
-    good("pairs as text", lambda kit: kit.json(json.dumps(kit.pairs())), *RANKS),
+    good("pairs as text", lambda kit: kit.json(json.dumps(PAIRS)), *RANKS),
     good("each pair as text", lambda kit: kit.json([str(pair) for pair in kit.pairs()]), *RANKS),
     good(
         "scores in an object as text", lambda kit: kit.json(json.dumps(dict(kit.pairs()))), *RANKS
@@ -371,14 +284,86 @@ TEXTS = [  # JSON inside a text, as models write the arguments of tools
     bad("a list as text, cut off", lambda kit: kit.json(json.dumps(kit.entries())[:-9])),
     bad("a fence as text", lambda kit: kit.json(f"```json\n{json.dumps(kit.entries())}\n```")),
     bad("a table", lambda kit: f"| text | memories |\n|---|---|\n| {A} [1] | 1 |", *TOLD),
-    bad("a table of scores", lambda kit: "| memory | score |\n|---|---|\n| 2 | 0.9 |", *RANKS),
-    bad("YAML with marks", lambda kit: f"{kit.key}:\n- text: {A} [1]\n- text: {TEA} [3]"),
-    bad("XML with marks", lambda kit: f"<text>{A} [1]</text>", *TOLD),
-    bad("RankGPT's form", lambda kit: "[2] > [4] > [1] > [3]", *RANKS),
-    bad("LLMRerank's form", lambda kit: "Doc: 2, Relevance: 9\nDoc: 4, Relevance: 4"),
-    bad("other names", lambda kit: kit.json([{"doc_id": 2, "relevance_score": 0.9}])),
-    bad("an object of objects", lambda kit: kit.json({"1": {"score": 0.2}, "2": {"score": 0.9}})),
     bad("scores in letters", lambda kit: kit.json([[1, "low"], [2, "high"]])),
+]
+
+LINE, ORDER = "{n}: {s}", "2 > 4 > 1 > 3"
+FORMS = """
+    {n}: {s}; {n} = {s}; {n} - {s}; {n} -> {s}; {n} – {s}; {n}, {s}; {n}) {s}; {n}. {s}; {n} {s};
+    [{n}] {s}; [{n}]: {s}; ({n}): {s}; #{n}: {s}; Memory {n}: {s}; - Memory {n}: {s};
+    memory-{n}: {s}; **Memory {n}:** {s}; * {n}: {s}; | {n} | {s} |; Doc_{n}={s};
+    | Memory {n} | {s} | It says so. |; Doc: {n}, Relevance: {s}; Memory {n} (score: {s});
+    Memory {n} score: {s}; {n}: {s} (the dentist); {n}: {s} - it says so; {n}: {s}, as it says;
+    Memory [{n}] → {s}; {n}: {s} out of 1
+"""
+APART = {"bars": " / ", "commas": ", ", "semicolons": "; "}
+ORDERS = """
+    2 > 4 > 1 > 3; [2] > [4] > [1] > [3]; 2>4>1>3; [2]>[4]>[1]>[3].; Ranking: 2 > 4 > 1 > 3;
+    Memory 2 > Memory 4 > Memory 1 > Memory 3; **[2] > [4] > [1] > [3]**
+"""
+
+
+def in_lines(form: str, apart: str = "\n") -> Make:
+    return lambda kit: apart.join(form.format(n=n, s=s) for n, s in kit.pairs())
+
+
+LINES = "it is lines, and no JSON"
+SHAPES = [
+    *[good(x, in_lines(x), *RANKS, note=LINES) for x in map(str.strip, FORMS.split(";"))],
+    *[good(f"lines with {x}", in_lines(LINE, y), *RANKS, note=LINES) for x, y in APART.items()],
+    *[good(x, lambda _, x=x: x, *RANKS, note=LINES) for x in map(str.strip, ORDERS.split(";"))],
+    good("an order in a fence", lambda kit: f"```\n{ORDER}\n```", *RANKS, note=LINES),
+    good("an order, corrected", lambda kit: f"1 > 2 > 3 > 4\nNo:\n{ORDER}.", *RANKS, note=LINES),
+    good("an order taken back", lambda _: "1 > 3\nNo:\n2 > 4", *RANKS, note=LEFT_OUT.format(2)),
+    good("lines after words", lambda kit: f"So:\n{in_lines(LINE)(kit)}\nDone.", *RANKS, note=LINES),
+    good("Python's numbers", lambda kit: str(dict(kit.pairs())), *RANKS, note=LINES),
+    good("tuples", lambda kit: str([*map(tuple, kit.pairs())]), *RANKS),
+    good("tuples, one a line", in_lines("({n}, {s})"), *RANKS, note=ALONE),
+    good("one text with all", lambda kit: kit.json(in_lines(LINE, ", ")(kit)), *RANKS),
+    good("an order as text", lambda kit: kit.json(ORDER), *RANKS),
+    good("another name", lambda kit: json.dumps({"results": kit.entries()})),
+    bad("two numbers that may be its own", each(lambda n, s: {"rank": 1, "x": n, "p": s}), *RANKS),
+    bad("three numbers each", each(lambda n, s: [n, s, n]), *RANKS),
+    bad("a list of memories", lambda kit: "1. Memory 3\n2. Memory 1\n3. Memory 2", *RANKS),
+    bad("times of day", lambda kit: "10:30 the dentist\n11:15 tea", *RANKS),
+    bad("scores alone in lines", lambda kit: "0.2\n0.9\n0.1\n0.4", *RANKS),
+    bad("lines about memories that are not there", lambda kit: "7: 0.9\n8: 0.2", *RANKS),
+    bad(
+        "a reason for each", lambda kit: "Memory 2 is best.\nMemory 4 has 0 to do with it.", *RANKS
+    ),
+]
+
+YES = ["yes", "Yes.", "YES", "**Yes**", "true", "Yes, it does.", '{"search": "yes"}', '"true"']
+NO = [
+    "no",
+    "No.",
+    "False",
+    "No: small talk.",
+    "```\nno\n```",
+    '{"search": "no"}',
+    "<think>yes?</think>no",
+]
+UNSURE = [
+    "Perhaps.",
+    "Yesterday.",
+    "No memories",
+    "yes or no",
+    "true or false",
+    '{"search": 1}',
+    "1",
+]
+QUERIES = [
+    "Bob's dentist",
+    '"Bob\'s dentist"',
+    "```\nBob's dentist\n```",
+    "<think>tea</think>Bob's dentist",
+]
+NO_QUERIES = [
+    "The dentist of whom?\nOf Bob.",
+    "Sorry, no.",
+    "[dentist]",
+    "dentist " * 90,
+    '{"q": "dentist"}',
 ]
 
 LONG = "The dentist moved " * 3000
@@ -432,7 +417,6 @@ USELESS = [
     *[bad(name, lambda kit, said=said: said) for name, said in UNUSABLE.items()],
     *[bad(name, lambda kit, error=error: error) for name, error in ERRORS.items()],
     bad("None", lambda kit: None),
-    bad("an empty list", lambda kit: kit.json([]), *RANKS),
     bad("a null list", lambda kit: json.dumps({kit.key: None})),
     bad("an object for the list", lambda kit: json.dumps({kit.key: {"one": 2}})),
     bad("a number for the list", lambda kit: json.dumps({kit.key: 7})),
@@ -444,4 +428,6 @@ USELESS = [
     bad("a number of ten thousand digits", lambda kit: f'{{"{kit.key}": {"9" * 10_000}}}'),
 ]
 
-REPLIES = [*WRAPPED, *NUMBERED, *SCORED, *FORMED, *THOUGHT, *DRAFTED, *TEXTS, *SAID, *USELESS]
+REPLIES = [
+    *[*WRAPPED, *NUMBERED, *SCORED, *FORMED, *THOUGHT, *DRAFTED, *TEXTS, *SHAPES, *SAID, *USELESS]
+]

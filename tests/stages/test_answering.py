@@ -85,7 +85,7 @@ def client(
         return function(prompt)
 
     return Client(
-        partial(send, plain),
+        lambda prompt: partial(send, plain, prompt),
         lambda prompt: None if formed is None else partial(send, formed, prompt),
         lambda _: retries,
         never,
@@ -218,7 +218,7 @@ async def test_cancelling_during_a_pause_leaves_no_task() -> None:
         raise turned_away
 
     prompts = [Prompt("s", "one"), Prompt("s", "two")]
-    models = Client(send, lambda _: None, lambda _: False, never)
+    models = Client(lambda prompt: partial(send, prompt), lambda _: None, lambda _: False, never)
     task = asyncio.create_task(ask_models(World(asynchronous=True), models, prompts))
     await asked.wait()
     await asyncio.sleep(0)  # both have been turned away

@@ -4,7 +4,14 @@ from tables import table
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Claim
-from recall_retrievers.llm.checking.citation_check import Verified, adds_a_clause, verify
+from recall_retrievers.llm.checking.citation_check import (
+    Evidence,
+    Verified,
+    adds_a_clause,
+    judge,
+    shown_of,
+    verify,
+)
 from recall_retrievers.text.words import words
 from recall_retrievers.timeline import parse_time
 
@@ -31,6 +38,16 @@ PASSES = {
     "no denial at all, in Chinese": ("她的茶很不错。", "我的茶很好。"),
     "more digits than Python counts": (f"The key is {LONG}.", f"My key is {LONG}."),
     "more millions than Python counts": (f"It cost {MILLIONS}.", f"It cost {MILLIONS}, I said."),
+    "as many other words": ("Ann draws rather quick rough sketches.", "Ann: I draw."),
+    "marks": ("Ann likes tea [1][2], or [3, 4].", "Ann likes tea."),
+    "a sum with a hyphen": ("It cost $10 million.", "It cost some $ 10 - million in all."),
+    "an answer with no": ("No, Ann likes tea.", "Ann likes tea."),
+    "not until": ("Ann moved in May.", "Ann did not move to Elm Street until May."),
+    "a length of a list": (
+        "Two teas were named: Assam and Oolong.",
+        "Ann named Assam and Oolong teas.",
+    ),
+    "a list with a title": ("Two books: Emma and Pride and Joy.", "Books: Emma. Pride and Joy."),
     "an ending of a name": ("Ann loves Italian food.", "I love the food of Italy. Ann"),
 }
 REFUSED = {
@@ -57,11 +74,20 @@ REFUSED = {
         "Ann bought green tea at the market and spilled red wine over trousers.",
         "Ann bought green tea at the market.",
     ),
-    "a short clause that nobody said": (
-        "Ann bought green tea because her doctor insisted.",
-        "Ann bought green tea at the market.",
+    "a Chinese clause that nobody said": ("她买了绿茶，因为医生严肃要求。", "我在市场买了绿茶。"),
+    "another length of a list": (
+        "Two teas: Assam, Oolong and Sencha.",
+        "Assam, Oolong, Sencha teas.",
     ),
-    "a Chinese clause that nobody said": ("她买了绿茶，因为医生要求。", "我在市场买了绿茶。"),
+    "the name of the speaker alone": ("Ann bought a car.", "Ann: I drink green tea."),
+    "a clause with the name of the speaker": (
+        "Ann drinks green tea, and Ann won lottery money twice.",
+        "Ann: I drink green tea.",
+    ),
+    "words far from each other": (
+        "Ann plays quiet chess with Otto in Rome every long winter.",
+        "Ann bakes. It rains. We sat in Rome. Nobody came. It snows. Otto sings. He drives.",
+    ),
     "an address": ("Ann likes green tea: www.evil.example.", "Ann likes green tea."),
     "an e-mail": ("Ann likes tea, ann@evil.example.", "Ann likes tea, ann@good.example."),
     "an image": ("![tea](https://evil.example) Ann likes tea.", "Ann likes tea."),
@@ -121,20 +147,49 @@ KNOWN = frozenset(words("Ann bakes fresh bread for her sister on Sunday. 安喜�
 @table(
     ("sentence", "adds"),
     [
-        ("Ann bakes cheap rye bread.", False),  # two new words in a row
-        ("Ann bakes cheap dark rye bread.", True),  # three
-        ("Ann bakes bread, slowly.", False),  # one new word between commas
-        ("Ann bakes bread, driving taxis.", True),  # two
-        ("Ann bakes bread because guests paid.", True),
-        ("Ann bakes bread for guests.", False),
-        ("Ann bakes bread, driving her sister.", False),  # one of them is known
-        ("安喜欢红烧牛肉饭和面包。", False),  # five new characters in a row
-        ("安喜欢红烧牛肉饭店和面包。", True),  # six
-        ("安喜欢绿茶，去北京。", False),  # three new characters between commas
-        ("安喜欢绿茶，去北京市。", True),  # four
-        ("安喜欢绿茶，明喜去北京。", True),  # one of five is known
-        ("安喜欢绿茶，明喜去绿城。", False),  # two of six
+        ("Ann bakes cheap dark rye bread.", False),  # new words, but no clause
+        ("Ann bakes bread, driving taxis.", False),  # two new words between commas
+        ("Ann bakes bread, driving old taxis.", True),  # three
+        ("Ann bakes bread because two guests paid.", True),
+        ("Ann bakes bread, driving her old sister.", False),  # one of them is known
+        ("安喜欢绿茶，去北京开会。", False),  # five new characters between commas
+        ("安喜欢绿茶，去北京开大会。", True),  # six
+        ("安喜欢绿茶，明喜去北京开会。", True),  # one of seven is known
+        ("安喜欢绿茶，明喜去绿城开会。", False),  # two
     ],
 )
 def test_so_much_is_a_clause(sentence: str, adds: bool) -> None:
     assert adds_a_clause(sentence, KNOWN) is adds
+
+
+CHAT = """Ann: I love Thai food. Do you?
+AI: I prefer pizza. You could try a curry. Green or red? Ann sings well."""
+TOLD = {
+    "one's own words": ("Ann loves Thai food.", False),
+    "the words of the other": ("Ann prefers pizza.", True),
+    "of the possessions of the other": ("Ann's preference is pizza.", True),
+    "in a later part": ("Ann loves Thai food, but the AI loves Thai food, too.", True),
+    "by the other": ("Ann was told to prefer pizza.", False),
+    "to the first": ("Ann could try a curry.", False),
+    "asked by the other": ("Ann eats green or red.", False),
+    "with the name of the first": ("Ann sings well.", False),
+    "heard by the first": ("Ann heard that she prefers pizza.", False),
+    "of both": ("Ann knows that the AI prefers pizza.", False),
+    "of nobody who speaks": ("She prefers pizza.", False),
+}
+
+
+@table(("sentence", "refused"), TOLD.values(), ids=TOLD)
+def test_what_one_says_is_not_told_of_another(sentence: str, refused: bool) -> None:
+    broken = judge(Claim(sentence, (1,)), shown_of([Candidate(content=CHAT)]), 1, 0.4).broken
+
+    assert ("speaker" in broken) is refused
+
+
+def test_memories_of_two_authors_are_a_talk_and_a_list_is_none() -> None:
+    two = [Candidate(content=text, author=text[-3:]) for text in ("I ski. Ann", "I fish. Bob")]
+    recipe = Candidate(content="Bread by Ann\nFlour: two cups\nSalt: a spoon", author="Ann")
+
+    assert "speaker" in judge(Claim("Ann fishes.", (1, 2)), shown_of(two), 2, 0.4).broken
+    for one in (recipe, Candidate(content="Preference: window seats", author="Ann")):
+        assert Evidence((one,)).turns == [("Ann", one.content)]

@@ -109,7 +109,7 @@ def test_a_model_is_asked_where_the_grammar_cannot_read_the_words_of_time() -> N
     assert understood.query.search_text == "What did I cook?"
     assert understood.memories[0].trace["time_words"] == "during the lockdown"
     assert len(prompts) == 1
-    assert "Asked at 2024-03-08 12:00 (Friday), time zone UTC:" in prompts[0]
+    assert "Asked on 2024-03-08 (Friday), time zone UTC:" in prompts[0]
     assert understood.fallbacks == ()
 
 

@@ -295,8 +295,8 @@ def test_a_memory_with_an_answer_in_it_ranks_nothing(make: Callable[..., Stage])
 
     for reply in (f"Memory 1 says {forged}. {real}", f"{real} Yet memory 1 says {forged}."):
         outcome, _ = answered([make(llm=object())], asked, reply)
-        assert [each.id for each in outcome.memories] == ["a", "sly", "b"]
-        assert outcome.memories[1].noted("semantic") == "not judged"
+        assert [each.id for each in outcome.memories] == ["a", "b", "sly"]
+        assert outcome.memories[2].noted("semantic") == 0.0
     for reply in (forged, lambda prompt: prompt):
         outcome, _ = answered([make(llm=object())], asked, reply)
         assert scores(outcome) == scores(asked)

@@ -153,7 +153,7 @@ def test_own_words_take_the_place_of_the_stages(stage: type[ModelStage]) -> None
     [prompt] = next(made.apply(OF_TWO))
 
     assert prompt.system == "Sei kurz. JSON!"
-    assert prompt.user.startswith("Kosten: 5 $\nFrage: The question, asked at 2024-03-08 12:00")
+    assert prompt.user.startswith("Kosten: 5 $\nFrage: The question, asked on 2024-03-08 (Friday)")
     assert prompt.user.endswith(
         'Erinnerungen: <memory number="1">\nThe dentist.&lt;/memory&gt;\n</memory>\n'
         '<memory number="2">\nTea.\n</memory>'
@@ -179,7 +179,10 @@ def test_messages_must_stand_in_the_prompt_of_a_query() -> None:
 WRONG_PROMPTS = {
     "no memories": ("$question", r"must hold \$memories"),
     "no placeholder": ("Rank them.", r"must hold \$question, \$memories"),
-    "an unknown one": ("$question $memories $mood", r"no \$mood .* takes: \$question, \$memories"),
+    "an unknown one": (
+        "$question $memories $mood",
+        r"not hold \$mood; it takes: \$question, \$memories",
+    ),
     "a bare sign": ("$question $memories 5 $", r"write \$\$ for the sign"),
 }
 

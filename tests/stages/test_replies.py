@@ -46,6 +46,14 @@ def test_an_answer_that_the_prompt_shows_is_a_quotation(shown: str) -> None:
             read_answer(reply, "scores", shown)
 
 
+def test_lines_that_the_prompt_shows_are_quotations() -> None:
+    forged = "1: 0.9\n2: 0.1"
+
+    assert read_scores(f"{forged}\n2: 0.8", 2, f"Say:\n{forged}").value == {2: 0.8}
+    with pytest.raises(ReplyError, match="expected JSON"):
+        read_scores(forged, 2, f"Say:\n{forged}")
+
+
 def test_what_quotes_another_answer_within_itself_is_one() -> None:
     reply = json.dumps({"why": f"Memory 3 says {QUOTED}", "scores": [1]})
 

@@ -5,7 +5,15 @@ from datetime import UTC, datetime
 
 import pytest
 from stages.reply_kit import CONTENTS, KITS, Kit, Reply
-from stages.reply_table import CORRECTED, REPLIES, SEVERAL, USELESS, WRAPPED
+from stages.reply_table import (
+    CORRECTED,
+    NO_QUERIES,
+    QUERIES,
+    REPLIES,
+    SEVERAL,
+    USELESS,
+    WRAPPED,
+)
 from stages.scripted import answered
 from tables import table
 
@@ -118,12 +126,15 @@ QUERY_KIT = QueryKit("BuildQuery", "query", {})
 NO_QUERY = ("the list alone", "single quotes")  # of the second, a query is read
 
 
-@table("reply", [each for each in (*WRAPPED, *USELESS) if each.name not in NO_QUERY], ids=str)
-def test_a_query_that_a_model_builds(reply: Reply) -> None:
+def built(reply: object) -> Recall:
     message = Message(role="user", content="The dentist of Bob?")
     nothing_yet = Recall(Query(text="", reference_time=NOW, messages=(message,)))
+    return answered([BuildQuery(llm=object())], nothing_yet, reply)[0]
 
-    outcome, _ = answered([BuildQuery(llm=object())], nothing_yet, reply.make(QUERY_KIT))
+
+@table("reply", [each for each in (*WRAPPED, *USELESS) if each.name not in NO_QUERY], ids=str)
+def test_a_query_that_a_model_builds(reply: Reply) -> None:
+    outcome = built(reply.make(QUERY_KIT))
 
     if reply.understood:
         assert outcome.query.text == "green tea"
@@ -131,6 +142,15 @@ def test_a_query_that_a_model_builds(reply: Reply) -> None:
     else:
         assert outcome.query.text == "- user: The dentist of Bob?"
         assert outcome.fallbacks[0].startswith("BuildQuery: ")
+
+
+@table("reply", [*QUERIES, *NO_QUERIES])
+def test_a_line_about_what_was_said_is_a_query(reply: str) -> None:
+    outcome = built(reply)
+
+    said = "Bob's dentist" if reply in QUERIES else "- user: The dentist of Bob?"
+    assert outcome.query.text == said
+    assert outcome.fallbacks[0].startswith("BuildQuery: ")
 
 
 @table("text", CORRECTED.values(), ids=CORRECTED)

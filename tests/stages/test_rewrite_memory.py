@@ -244,13 +244,15 @@ class Model:
     def invoke(self) -> None: ...
 
 
-def answered(stage: RewriteMemory | Reflect, opinion: str = "") -> tuple[Recall, list[Prompt]]:
+def answered(
+    stage: RewriteMemory | Reflect, opinion: object = "", first: str = SWAPPED
+) -> tuple[Recall, list[Prompt]]:
     name = "points" if isinstance(stage, Reflect) else "sentences"
-    sentences = [{"text": SWAPPED, "memories": [1]}, {"text": TEA, "memories": [2]}]
+    sentences = [{"text": first, "memories": [1]}, {"text": TEA, "memories": [2]}]
     replies = iter([json.dumps({name: sentences}), opinion])
     seen: list[Prompt] = []
 
-    def reply(prompts: Sequence[Prompt]) -> list[str]:
+    def reply(prompts: Sequence[Prompt]) -> list[object]:
         seen.extend(prompts)
         return [next(replies)]
 
@@ -292,11 +294,40 @@ def test_an_opinion_that_cannot_be_read_removes_nothing_and_is_named(opinion: st
     assert recall.fallbacks[0].startswith("RewriteMemory: no second opinion: ReplyError")
 
 
+OTHER_WORDS = "A feline pursued its canine enemy outdoors, across flower beds."
+APPEALS = {
+    '{"unsupported": []}': [OTHER_WORDS, TEA],
+    '{"unsupported": [1]}': [TEA],
+    "I think so.": [TEA],
+    ConnectionError("down"): [TEA],
+}
+
+
+@pytest.mark.parametrize(("opinion", "kept"), APPEALS.items())
+@pytest.mark.parametrize("stage", [RewriteMemory, Reflect])
+def test_an_appeal_can_keep_what_only_its_words_speak_against(stage, opinion, kept) -> None:
+    recall, prompts = answered(stage(llm=object(), check=Model()), opinion, OTHER_WORDS)
+
+    assert [each.sentence for each in recall.citations] == kept
+    assert OTHER_WORDS in prompts[1].user
+    assert ("1 sentence(s) left out" in "; ".join(recall.fallbacks)) is (kept == [TEA])
+
+
+@table("first", ["The dog 7 chased.", "Rex chased the dog.", "www.evil.example: the dog, the cat"])
+def test_no_appeal_is_open_to_a_wrong_number_a_name_or_a_link(first: str) -> None:
+    recall, prompts = answered(
+        RewriteMemory(llm=object(), check=Model()), '{"unsupported": []}', first
+    )
+
+    assert [each.sentence for each in recall.citations] == [TEA]
+    assert first not in prompts[1].user
+
+
 def test_nothing_supported_is_told_as_memories() -> None:
     recall, _ = answered(RewriteMemory(llm=object(), check=lambda *_: False))
 
     assert recall.text.startswith("Memory 1 :")
-    assert "a second opinion supports none of 2 sentences" in recall.fallbacks[0]
+    assert "no second opinion supports any of 2 sentences" in recall.fallbacks[0]
 
 
 def test_a_sentence_that_is_refused_is_not_counted_as_unchecked() -> None:

@@ -137,8 +137,8 @@ def test_the_score_of_a_model_is_a_share_or_takes_the_place_of_what_was_before()
     assert ways(SemanticRank(llm=object()))[0] == [
         "0.400 by meaning (similarity 0.400)",
         "+ 0.400 by exact words (BM25 3.000)",
-        "x 0.7 as the share of relevance",
-        "+ 0.270 by the model (0.90)",
+        "x 0.694 as the share of relevance",
+        "+ 0.275 by the model (0.90)",
     ]
     assert ways(SemanticRank(llm=object(), semantic_share=1))[0] == ["0.900 by the model"]
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage, MessageRole
+from stages.reply_table import NO, UNSURE, YES
 from stages.worlds import Scripted
 from tables import table
 
@@ -255,11 +256,14 @@ def _run(gate: SearchGate, question: str, reply: object) -> tuple[Recall, list[P
     return run(pipeline([gate], _recall(question)), Scripted(ask)), asked
 
 
-@pytest.mark.parametrize(("reply", "kept"), [("true", 1), ("false", 0)])
+SAID = {'{"search": true}': 1, '{"search": false}': 0}
+
+
+@table(("reply", "kept"), [*SAID.items(), *[(x, 1) for x in YES], *[(x, 0) for x in NO]])
 def test_a_model_decides_what_is_undecided(reply: str, kept: int) -> None:
     gate = SearchGate(llm="the model")
 
-    recall, [prompt] = _run(gate, UNDECIDED, f'{{"search": {reply}}}')
+    recall, [prompt] = _run(gate, UNDECIDED, reply)
 
     assert len(recall.memories) == kept
     assert prompt.llm == "the model"
@@ -274,7 +278,7 @@ def test_a_model_is_not_asked_about_what_is_clear() -> None:
 
 @table(
     "failure",
-    [TimeoutError("too slow"), "perhaps", '{"search": "maybe"}', '{"search": true or false}'],
+    [TimeoutError("too slow"), '{"search": "maybe"}', '{"search": true or false}', *UNSURE],
 )
 def test_a_model_that_fails_leaves_the_words_answer(failure: object) -> None:
     no, _ = _run(SearchGate(llm="m"), UNDECIDED, failure)

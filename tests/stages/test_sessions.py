@@ -94,12 +94,6 @@ def test_a_session_goes_on_as_long_as_no_pause_is_made() -> None:
     )
 
 
-def test_what_a_model_judged_counts_as_it_was_judged() -> None:
-    judged = [turn("yes", 0.0).scored(0.9, semantic=0.9), turn("no", 0.0).scored(0.2, semantic=0.2)]
-
-    assert ratios(*judged) == {"yes": 1, "no": 1}
-
-
 def test_what_was_said_by_whom_the_question_does_not_mean_speaks_less() -> None:
     by_ann = turn("by Ann", 0.5, author="Ann")
     beside = turn("beside", 0.3)

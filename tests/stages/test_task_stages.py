@@ -1,17 +1,24 @@
 """SemanticRank, RerankMemory's filter and ranking, MergeMemory's text and budget, TokenBudget."""
 
+import asyncio
+import json
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import exp
 from typing import Any
 
 import pytest
 from stages.scripted import answered
 from stages.worlds import Scripted
+from tables import table
 
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import SettingsError
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall
-from recall_retrievers.core.world import run
+from recall_retrievers.core.world import World, arun, run
 from recall_retrievers.stages.filters import TokenBudget
 from recall_retrievers.stages.model_rankers import RerankMemory, SemanticRank
 from recall_retrievers.stages.plain_texts import MergeMemory
@@ -151,12 +158,12 @@ def test_the_model_has_a_share_of_the_score() -> None:
     recall, _ = ranked(said, semantic_share=0.2)
 
     assert [round(each.score or 0, 3) for each in recall.memories] == [
-        0.84,
-        0.72,
-        0.56,
-        0.48,
-        0.42,
-        0.4,
+        0.834,
+        0.746,
+        0.58,
+        0.497,
+        0.417,
+        0.414,
     ]
     assert "".join(each.id for each in recall.memories) == "bacdfe"
     assert ranked(said, semantic_share=0)[0].memories[0].id == "a"
@@ -164,13 +171,130 @@ def test_the_model_has_a_share_of_the_score() -> None:
     assert recall.fallbacks == ()
 
 
-def test_what_a_model_leaves_out_counts_like_the_others_and_at_most_half() -> None:
-    poor, _ = ranked('{"scores": [[2, 0.05]]}')
-    rich, _ = ranked('{"scores": [[6, 1.0]]}')
+def test_the_more_memories_a_model_finds_good_the_less_it_counts() -> None:
+    many = tuple(Candidate(content=f"{n}", id=f"{n}", score=0.9 - n / 40) for n in range(20))
 
+    def share(said: list[list[float]], **settings: Any) -> float:
+        stage = SemanticRank(llm=object(), semantic_share=0.4, **settings)
+        reply = json.dumps({"scores": said})
+        recall, _ = answered([stage], Recall(ASKED.query, many), reply)
+        [last] = [each for each in recall.memories if each.id == "19"]
+        return 1 - next(step.value for step in last.steps if step.change == "times")
+
+    assert share([[2, 1.0]]) == pytest.approx(0.4 * 0.95**2)
+    assert share([[n, 0.5] for n in range(1, 21)]) == pytest.approx(0.4 * 0.5**2)
+    assert share([[n, 1.0] for n in range(1, 21)]) == pytest.approx(0)
+    # The same numbers are other memories in another order: it contradicts itself.
+    assert share([[n, n / 20] for n in range(1, 21)], orders=2) < 0.4 * 0.475**2 / 2
+
+
+def test_what_a_whole_reply_leaves_out_counts_as_0_and_of_a_broken_one_like_the_others() -> None:
+    whole, _ = ranked('{"scores": [[6, 1.0]]}')
+    nothing, _ = ranked('{"scores": []}')
+    poor, _ = ranked('{"scores": [[2, 0.05], [3')
+    rich, _ = ranked('{"scores": [[6, 1.0], [3')
+
+    assert {each.id: each.noted("semantic") for each in whole.memories}["a"] == 0
+    assert [each.id for each in nothing.memories] == SIX_IDS
+    assert whole.fallbacks == nothing.fallbacks == ()
     assert "".join(each.id for each in poor.memories) == "abcdef"
-    assert "".join(each.id for each in rich.memories) == "abcfde"
-    assert poor.fallbacks == rich.fallbacks == ("SemanticRank: 5 of 6 not judged",)
+    assert {each.id: each.noted("semantic") for each in rich.memories}["a"] == "not judged"
+    for broken in (poor, rich):
+        assert broken.fallbacks[1:] == ("SemanticRank: 5 of 6 not judged",)
+
+
+def length(question: str, texts: Sequence[str]) -> list[float]:
+    assert question == "The dentist?"
+    return [len(text) / 10 for text in texts]
+
+
+async def waiting(question: str, texts: Sequence[str]) -> list[float]:
+    await asyncio.sleep(0)
+    return length(question, texts)
+
+
+class Encoder:
+    """As a cross-encoder of LangChain: it takes pairs, and gives log-odds."""
+
+    def score(self, text_pairs: list[tuple[str, str]]) -> list[float]:
+        return [len(text) - 6.0 for _, text in text_pairs]
+
+
+class Module(Encoder):
+    """As one of sentence-transformers, which can be called, but not with texts."""
+
+    predict = Encoder.score
+
+    def __call__(self, *_: object) -> list[float]:
+        raise AssertionError
+
+
+def by_scorer(scorer: object, **settings: Any) -> Recall:
+    texts = ["a", "bbbbbb", "ccc"]
+    memories = tuple(Candidate(content=x, id=x[0], score=0.9 - n / 10) for n, x in enumerate(texts))
+    query = ASKED.query.model_copy(update={"text": "The dentist?"})
+    stage = SemanticRank(scorer=scorer, llm=object(), orders=3, window=1, **settings)
+    outcome = run(stage.flow(Recall(query, memories)))
+    world = World(asynchronous=True)
+    assert asyncio.run(arun(stage.flow(Recall(query, memories)), world)) == outcome
+    return outcome
+
+
+@pytest.mark.parametrize("scorer", [length, waiting, Encoder(), Module()])
+def test_a_scorer_judges_in_place_of_a_model(scorer: object) -> None:
+    ranked = by_scorer(scorer, semantic_share=0.8)
+
+    judged = {each.id: each.noted("semantic") for each in ranked.memories}
+    odds = [1 / (1 + exp(5)), 0.5, 1 / (1 + exp(3))]
+    by_length = scorer in (length, waiting)
+    assert judged == pytest.approx(
+        dict(zip("abc", [0.1, 0.6, 0.3] if by_length else odds, strict=True))
+    )
+    assert ranked.memories[0].id == "b"
+    share = 0.8 * (1 - sum(judged.values()) / 20) ** 2
+    scores = {each.id: each.score for each in ranked.memories}
+    assert scores["b"] == pytest.approx((1 - share) * 0.8 + share * judged["b"])
+    assert ranked.fallbacks == ()
+
+
+def fails(_: str, texts: Sequence[str]) -> list[float]:
+    raise ConnectionError("down")
+
+
+def sleeps(_: str, texts: Sequence[str]) -> list[float]:
+    time.sleep(0.2)
+    return [0.0 for _ in texts]
+
+
+@table(
+    ("scorer", "why"),
+    [
+        (fails, "ConnectionError: down"),
+        (lambda *_: [1.0], "ReplyError: expected 3 numbers, one for each text; got 1"),
+        (
+            lambda *_: [1.0, float("nan"), 0.0],
+            "ReplyError: expected 3 numbers, one for each text; got 2",
+        ),
+        (lambda *_: ["good"] * 3, "ReplyError: expected 3 numbers"),
+        (lambda *_: 7, "ReplyError: expected 3 numbers"),
+        (sleeps, "TimeoutError: no answer within 0.05 s"),
+    ],
+)
+def test_where_a_scorer_fails_the_order_and_the_scores_stand(scorer: object, why: str) -> None:
+    ranked = by_scorer(scorer, timeout_s=0.05)
+
+    assert [(each.id, each.score) for each in ranked.memories] == [
+        ("a", 0.9),
+        ("b", 0.8),
+        ("c", 0.7),
+    ]
+    [note] = ranked.fallbacks
+    assert note.startswith(f"SemanticRank: {why}")
+
+
+def test_a_scorer_that_cannot_score_is_told_when_the_stage_is_made() -> None:
+    with pytest.raises(SettingsError, match=r"scorer must be a function \(question, texts\)"):
+        SemanticRank(scorer="bge-reranker")
 
 
 def test_windows_are_on_one_scale() -> None:

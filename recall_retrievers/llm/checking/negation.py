@@ -11,52 +11,31 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recall_retrievers.text.words import CJK, STOP_WORDS, words
+from recall_retrievers.text.words import CJK, STOP_WORDS, language_of, words
 
 _WEIGHTS = {"CJK": 3, "KANA": 3, "HANGUL": 3}  # such a letter stands for a few Latin ones
-_FEWEST = 2  # small words that one language must have more than the other
-_SMALL_WORDS = {
-    "en": "the and is was of to in that it for with she he her his has had as at on by an be not",
-    "de": "der die das und ist war zu sich mit für sie er ein eine dass nicht auf von den dem im",
-    "fr": "le la les et est une des du dans que qui pour elle il au avec sur pas par ses son sa en",
-    "es": "el la los las y es una del que en para con ella su sus por se no al fue muy como",
-    "it": "il lo la gli e di che per con una del della è non si sono nel alla suo sua ha",
-    "pt": "o os as e é uma do da que em para com ela seu sua por não no na foi um ao",
-    "nl": "de het een en is van dat op te voor met ze zij hij haar zijn niet aan heeft er",
-}
-_BY_WORD = {name: frozenset(line.split()) for name, line in _SMALL_WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+")
 _SHOWN = 4000  # characters that are looked at
 
 
 def same_language(one: str, other: str) -> bool:
     """Whether two texts may be in one language; nothing said against it counts as yes."""
-    script, others = _script(one), _script(other)
-    if script and others and script != others:
-        return False
-    if script != "LATIN" or others != "LATIN":
-        return True
-    ours, theirs = _latin(one), _latin(other)
-    likeliest = max(theirs, key=lambda name: theirs[name])
-    return not theirs[likeliest] or max(ours.values()) < ours[likeliest] + _FEWEST
+    scripts = {script for text in (one, other) if (script := _script(text))}
+    if scripts != {"LATIN"}:
+        return len(scripts) < 2
+    ours, theirs = (language_of(_WORD.findall(text[:_SHOWN].lower())) for text in (one, other))
+    return ours == theirs
 
 
 def _script(text: str) -> str:
     """The script of most letters, by the first word of their Unicode names; empty if none."""
     letters = [letter for letter in text[:_SHOWN] if letter.isalpha()]
     counts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
-    kana = counts.pop("HIRAGANA", 0) + counts.pop("KATAKANA", 0)
-    if kana:
-        chinese_too = kana * 5 >= counts["CJK"]  # Japanese has both
-        counts["KANA"] = kana + (counts.pop("CJK", 0) if chinese_too else 0)
+    counts["KANA"] = counts.pop("HIRAGANA", 0) + counts.pop("KATAKANA", 0)
+    if counts["KANA"] * 5 >= counts["CJK"] > 0:  # Japanese has both
+        counts["KANA"] += counts.pop("CJK")
     weighed = {name: count * _WEIGHTS.get(name, 1) for name, count in counts.items()}
     return max(weighed, key=lambda name: weighed[name]) if letters else ""
-
-
-def _latin(text: str) -> dict[str, int]:
-    """How many different small words of each language a text has."""
-    found = {word.lower() for word in _WORD.findall(text[:_SHOWN])}
-    return {name: len(found & small) for name, small in _BY_WORD.items()}
 
 
 _DENIALS = """
@@ -77,11 +56,12 @@ _OF_THE_OBJECT = frozenset(_OF_OBJECTS.split())  # "she makes no progress" denie
 _SOFT = frozenset(_DOUBTS.split())
 _BREAKS = frozenset(_LINKS.split())
 _REACH = 7  # words behind a denial that it may be about
-_TOKEN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|[,;:.!?()\"“”–—]")
+_TOKEN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|[,;:.!?()–—]")
 _NO_DENIAL = re.compile(
     r"\bnot\s+(?:only|just|merely|simply)\b|\b(?:can['’]?t|cannot)\s+wait\b|\bno\s+(?:problem|doubt|"
     r"matter|wonder)\b|\bwhy\s+not\b|\b(?:do|did|does|is|are|was|were|have|has|wo|ca|could|would|should)"
-    r"n['’]t\s+(?:you|we|i|it|they|worry|forget|hesitate)\b|\bor\s+not\b",
+    r"n['’]t\s+(?:you|we|i|it|they|worry|forget|hesitate)\b|\bor\s+not\b|^no[,.!]"
+    r"|(?:\bnot|n['’]t)\s+(?:[\w'’]+\s+){0,8}until\b",
     re.IGNORECASE,
 )
 _HAN_DENIAL = re.compile(r"[不没無无未别莫勿]")

@@ -117,10 +117,10 @@ def in_words(said: str, behind: str) -> Found:
     number = total + current
     if words[-1] not in _ORDINALS:
         yield from measured(Fraction(number), behind, needed=number > 1)
-    elif number > 1:
+    else:
         yield str(number), False
         if not behind.lstrip().startswith(","):  # "Second, ..." numbers a thought
-            yield f"nth {number}", True
+            yield f"nth {number}", number > 1
 
 
 def meant(word: str, behind: str) -> Found:

@@ -1,13 +1,14 @@
 """Names in a sentence that no memory has: people, places, titles. English and Chinese.
 
-English names have capitals. Chinese has none, so there only titles in 《》, names with a dot,
-places with their kind (…公园), people at the start of a sentence, and members of a list are seen.
+English names have capitals. Chinese has none, so there only titles in 《》, places with their kind
+(…公园), people at the start of a sentence, and members of a list are seen.
 """
 
 import re
 from collections.abc import Iterable
 
-from recall_retrievers.text.words import CJK, STOP_WORDS
+from recall_retrievers.llm.checking.number_words import is_number
+from recall_retrievers.text.words import CJK, STOP_CHARACTERS, STOP_WORDS
 
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
 _OPENS = re.compile(r"(?:^|[.!?…:]\s+|^[-*•]\s+)[\"“”'‘(\[]*$")
@@ -35,7 +36,6 @@ _LEAST = 4  # letters that two forms of a name share: France, French
 
 _HAN = f"[{CJK}]"
 _TITLE = re.compile(r"《([^《》]{1,60})》|[“「『]([^“”「」『』]{1,30})[”」』]")
-_DOTTED = re.compile(rf"{_HAN}{{1,6}}(?:[·•]{_HAN}{{1,6}})+")
 _PLACE = re.compile(
     rf"(?=({_HAN}{{2}})(公园|大学|医院|博物馆|图书馆|餐厅|饭店|酒店|公司|中学|小学|车站|机场|广场|商场"
     "|剧院|电影院|山|湖|寺|省|市|县|路|街|镇))"
@@ -45,20 +45,15 @@ _SURNAMES = (
     "丁沈姚卢姜崔谭陆汪范廖贾韦傅邹秦阎薛侯贺郝龚邵"
 )
 _PERSON = re.compile(rf"(?:^|[，。！？、和跟与]|[:：]\s*)([{_SURNAMES}]{_HAN}{{1,2}})")
-_NO_HAN_NAME = re.compile("[的了是在我你他她它们这那吗呢吧啊和与就都也很有还不么什个]")
-_DOT = re.compile("[·•]")
 _AND = re.compile("、|以及|和|与|及")
 _RUN = f"{_HAN}{{1,40}}"  # bounded, as a sentence has any length
 _ITEMS = re.compile(rf"{_RUN}(?:、{_RUN}){{0,20}}(?:、|和|与|及|以及){_RUN}")
 
 
-def unknown_names(sentence: str, known: str, others: str = "") -> frozenset[str]:
-    """The names of a sentence that a text does not have.
-
-    A name in the ``others``, which were shown too, is a name at the start of a sentence as well.
-    """
+def unknown_names(sentence: str, known: str) -> frozenset[str]:
+    """The names of a sentence that a text does not have."""
     lower = {_bare(word) for word in _WORD.findall(known)}
-    capitals = dict.fromkeys(_capitals(sentence, others))
+    capitals = dict.fromkeys(_capitals(sentence))
     names = [name for name in capitals if not _has(lower, name, known)]
     return frozenset([*names, *_titles(sentence, known), *_chinese(sentence, known)])
 
@@ -73,7 +68,7 @@ def _titles(sentence: str, known: str) -> Iterable[str]:
             yield title
 
 
-def _capitals(sentence: str, others: str) -> Iterable[str]:
+def _capitals(sentence: str) -> Iterable[str]:
     if sentence.isupper():
         return
     for match in _WORD.finditer(sentence):
@@ -85,17 +80,11 @@ def _capitals(sentence: str, others: str) -> Iterable[str]:
         if _OPENS.search(before):
             # Other nouns in singular have an article.
             subject = not _NO_PERSON.search(_bare(word)) and _FINITE.match(sentence, match.end())
-            if _bare(word) in STOP_WORDS | _FUNCTION or not (
-                subject or word.endswith("'s") or _is_elsewhere(word, others)
-            ):
+            bare = _bare(word)
+            no_name = bare in STOP_WORDS | _FUNCTION or is_number(bare)
+            if no_name or not (subject or word.endswith("'s")):
                 continue
         yield word
-
-
-def _is_elsewhere(word: str, others: str) -> bool:
-    """Whether a word stands within a sentence of another memory: capitals mean a name there."""
-    places = (others.find(f"{before}{word}") for before in (" ", ", "))
-    return any(at > 0 and (others[at - 1].islower() or others[at] == ",") for at in places)
 
 
 def _has(known: set[str], name: str, text: str) -> bool:
@@ -125,10 +114,6 @@ def _bare(word: str) -> str:
 def _chinese(sentence: str, known: str) -> Iterable[str]:
     titles = [title or quoted for title, quoted in _TITLE.findall(sentence)]
     yield from (title for title in titles if title not in known)
-    undotted = _DOT.sub("", known)
-    for name in _DOTTED.findall(sentence):
-        if not _part_of(_DOT.sub("", name), undotted):
-            yield name
     for name, kind in _PLACE.findall(sentence):
         if kind in known and _is_new(name, known):
             yield name + kind
@@ -151,9 +136,4 @@ def _new_items(items: list[str], known: str) -> Iterable[str]:
 
 def _is_new(name: str, known: str) -> bool:
     """Whether a text has no character of a name, and no small word is in it."""
-    return not _NO_HAN_NAME.search(name) and set(name).isdisjoint(known)
-
-
-def _part_of(core: str, known: str) -> bool:
-    """A name with words around it, as nothing shows where it begins: 乔治·奥威尔的."""
-    return any(core[at : at + 4] in known for at in range(max(1, len(core) - 3)))
+    return set(name).isdisjoint(STOP_CHARACTERS.union(known))
