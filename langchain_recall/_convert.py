@@ -1,7 +1,5 @@
 """Document <-> Candidate: the only file that knows both."""
 
-from __future__ import annotations
-
 from datetime import tzinfo
 
 from langchain_core.documents import Document

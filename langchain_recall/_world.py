@@ -1,7 +1,5 @@
 """The world of a stage in LangChain: its models and compressors, and a run for each stage."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from inspect import isawaitable

@@ -11,8 +11,6 @@
 ['Ann likes tea.']
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast

@@ -6,8 +6,6 @@ Each is a stage of `recall_retrievers` with LangChain's base beside it, nothing 
 `RecallCompressor` is several in one; see `langchain_recall.document_compressor`.
 """
 
-from __future__ import annotations
-
 from langchain_recall.document_compressor import MemoryCompressor, ModelCompressor, TextCompressor
 from recall_retrievers.stages import catalogue as _stages
 

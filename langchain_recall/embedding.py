@@ -1,7 +1,5 @@
 """MiniLM: the default embedding, for a vector store of your own."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from langchain_core.embeddings import Embeddings

@@ -1,7 +1,5 @@
 """An item of LangGraph's store as a memory, and back."""
 
-from __future__ import annotations
-
 import json
 import math
 import uuid

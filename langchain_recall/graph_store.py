@@ -3,8 +3,6 @@
 Needs LangGraph: ``pip install "recall-retrievers[agents]"``.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,8 +3,6 @@
 Needs LangChain's agents: ``pip install "recall-retrievers[agents]"``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NotRequired
 

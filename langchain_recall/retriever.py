@@ -1,7 +1,5 @@
 """RecallRetriever: ask a collection of memories in plain words, from LangChain."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Unpack

@@ -1,7 +1,5 @@
 """RecallTranslator: what a `SelfQueryRetriever` understood, as a filter of ours."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from langchain_core.structured_query import (

@@ -1,7 +1,5 @@
 """The recall tool: an agent searches its memories, which come back with their dates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """RecallVectorStore: a `RecallStore` where LangChain wants a vector store."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, cast
 

@@ -1,7 +1,5 @@
 """Node <-> Candidate: the only file that knows both."""
 
-from __future__ import annotations
-
 from datetime import tzinfo
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode

@@ -3,8 +3,6 @@
 The spans of a model are inside that of its stage. The event `StageUsage` has the cost.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence

@@ -15,8 +15,6 @@ A vector store without an index embeds with ``Settings.embed_model``, as
     ['Ann likes tea.']
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast

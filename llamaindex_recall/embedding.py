@@ -1,7 +1,5 @@
 """MiniLM: the default embedding, for a vector store of your own."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from llama_index.core.base.embeddings.base import BaseEmbedding

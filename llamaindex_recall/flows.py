@@ -1,7 +1,5 @@
 """Ready-made flows: retrievers, and the function `recall`, which is a flow in one call."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Unpack
 

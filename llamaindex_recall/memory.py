@@ -4,8 +4,6 @@ LlamaIndex's own vector block keeps the first session's filter for all that foll
 user's memories to the next; this one asks a retriever, whose scope no call can widen.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The `MetadataFilters` of LlamaIndex: read as our filter, and written for its vector stores."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, cast

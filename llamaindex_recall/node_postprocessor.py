@@ -10,8 +10,6 @@
 'Tea on 2024-03-05.'
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo

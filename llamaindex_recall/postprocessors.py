@@ -5,8 +5,6 @@ any ``node_postprocessors=[...]`` list and in the ``stages`` of a `RecallRetriev
 `RecallPostprocessor` is several in one; see `llamaindex_recall.node_postprocessor`.
 """
 
-from __future__ import annotations
-
 from llamaindex_recall.node_postprocessor import (
     MemoryPostprocessor,
     ModelPostprocessor,

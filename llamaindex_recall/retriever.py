@@ -1,7 +1,5 @@
 """RecallRetriever: ask a collection of memories in plain words, from LlamaIndex."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """RecallVectorStore: a `RecallStore` where LlamaIndex wants a vector store."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

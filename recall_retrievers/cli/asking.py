@@ -1,7 +1,5 @@
 """The commands that read a question: `recall ask`, `explain` and `gate`."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

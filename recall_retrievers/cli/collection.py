@@ -3,8 +3,6 @@
 The collection of a file is kept beside it for the next question.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """`recall eval`: how well the user's own questions are answered."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The commands that manage collections: load, export, stats, delete, migrate, check, repair."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence

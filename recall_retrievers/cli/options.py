@@ -1,7 +1,5 @@
 """Options that several commands have: what they work on, and whose memories in it."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What a command prints: tables for a person, or JSON for a program."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -3,8 +3,6 @@
 It loads the command that is named, and neither framework: that is what makes it start fast.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import io

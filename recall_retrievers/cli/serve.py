@@ -1,7 +1,5 @@
 """The commands that serve memories: `recall serve`, `recall mcp` and `recall look`."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import gc

@@ -1,7 +1,5 @@
 """What every command needs of a terminal, and nothing that takes time to load."""
 
-from __future__ import annotations
-
 import sys
 from typing import TextIO
 

@@ -3,8 +3,6 @@
 Nothing but the room of time is loaded for it.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Sequence

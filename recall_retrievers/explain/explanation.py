@@ -1,7 +1,5 @@
 """Explain: the reasons for each result, as a table, as HTML or as a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO

@@ -6,8 +6,6 @@ from a notebook that was opened but not run; the style of an element itself stay
 have colours of their own. Text and ground have the colours of the page, light or dark.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """What an explanation says, in the terminal, HTML and pictures: the way to each score, and more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isclose

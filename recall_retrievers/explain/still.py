@@ -3,8 +3,6 @@
 It has no script. Text, lines and ground follow the reader's light or dark system.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from html import escape

@@ -3,8 +3,6 @@
 The widget in a notebook and the server's page draw it; both get it from here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime

@@ -1,7 +1,5 @@
 """A widget for notebooks: questions asked of a retriever by hand, their answers as pictures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime

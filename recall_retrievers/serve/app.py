@@ -1,7 +1,5 @@
 """The whole server of HTTP: the page, the API, MCP at /mcp, and the door before them."""
 
-from __future__ import annotations
-
 import json
 import logging
 import time

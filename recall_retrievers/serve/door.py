@@ -1,7 +1,5 @@
 """The door of a server: which requests come in, and whose they are. It is ASGI middleware."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

@@ -4,8 +4,6 @@ A client gives a server some seconds to answer, and starts several of them at on
 protocol, Chroma and this library takes two seconds of a processor.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """The operations that manage memories: add, list, count, get, update, supersede, delete."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Whose memories is never an argument. A memory is shown in a fence: what it says is quoted material.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The page of a server, at /: its files, and the operation that it asks questions with."""
 
-from __future__ import annotations
-
 from functools import partial
 from importlib.resources import files
 

@@ -1,7 +1,5 @@
 """The table of the HTTP API, and its description (OpenAPI 3.1), made of the models."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A server of HTTP in this process: its settings, where it listens, and how it stops."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import re

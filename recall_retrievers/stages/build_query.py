@@ -1,7 +1,5 @@
 """BuildQuery: messages -> Q. A query from the conversation, or the question written anew."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from string import Template

@@ -4,8 +4,6 @@ The grammar reads first. A model is asked once, and only if a time expression is
 grammar cannot read. If the model fails, the question has no time, and the trace says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -70,7 +68,7 @@ class ExtractTime(ModelStage):
         query = recall.query
         ranges = self.read(query.text, query.reference_time)
         if query.time_ranges:  # the caller's: what the question names besides is not searched for
-            return self._understood(recall, ranges, counts=query.time_ranges)
+            return self._understood(recall, ranges)
         spans = [each.span for each in ranges if each.span]
         if sessions := named_sessions(query.text, spans):
             return self._with_sessions(recall, ranges, sessions)
@@ -119,10 +117,8 @@ class ExtractTime(ModelStage):
             return recall.fell_back(self.stage_name, error)
         return recall if time_range is None else self._understood(recall, [time_range])
 
-    def _understood(
-        self, recall: Recall, ranges: list[TimeRange], counts: Sequence[TimeRange] = ()
-    ) -> Recall:
-        counting = tuple(counts or ranges)
+    def _understood(self, recall: Recall, ranges: list[TimeRange]) -> Recall:
+        counting = recall.query.time_ranges or tuple(ranges)
         understood: dict[str, object] = {"time_ranges": counting}
         if self.strip:
             understood["search_text"] = without_time_words(recall.query.text, ranges)

@@ -4,8 +4,6 @@ Put `RelevanceThreshold` before `TimeDecay`. In the other order, a perfect memor
 threshold once it is a month old.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta

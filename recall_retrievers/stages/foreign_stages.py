@@ -3,8 +3,6 @@
 A piece is a document compressor or a node postprocessor.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

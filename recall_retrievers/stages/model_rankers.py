@@ -3,11 +3,8 @@
 If the model fails, the order and the scores stand, and the trace says so.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.settings import Share
 from recall_retrievers.core.stage import Flow, Recall, limit
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
@@ -100,12 +97,9 @@ class RerankMemory(Judge):
 
     def apply(self, recall: Recall) -> Flow:
         """Leave out the poor, ask for a ranking of the others, check it, and cut."""
-        good = tuple(memory for memory in recall.memories if self._good_enough(memory))
+        lowest = self.min_score_threshold if self.enable_score_filter else 0.0
+        good = tuple(x for x in recall.memories if x.quality is None or x.quality >= lowest)
         recall = replace(recall, memories=good)
         if self.llm is not None and self.enable_llm_rerank:
             recall = yield from judged(self, recall, RERANK, ranked=True)
         return replace(recall, memories=recall.memories[: limit(self.top_n, recall.query)])
-
-    def _good_enough(self, memory: Candidate) -> bool:
-        judged_poor = memory.quality is not None and memory.quality < self.min_score_threshold
-        return not (self.enable_score_filter and judged_poor)

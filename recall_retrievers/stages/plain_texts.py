@@ -1,7 +1,5 @@
 """Stages that write the memories down as they are, in one text. No model call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import tzinfo

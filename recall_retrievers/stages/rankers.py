@@ -3,8 +3,6 @@
 `SemanticRank` ranks with a model. `FuseRerank` also weighs types, authors, sessions and time.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Self

@@ -1,7 +1,5 @@
 """ReadMessage: R -> R. Adds recent messages that are not stored as memories yet. No model."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace

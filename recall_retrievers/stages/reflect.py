@@ -3,8 +3,6 @@
 Without a model, and if no sentence can be verified, the first sentences of the best memories.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from string import Template

@@ -1,7 +1,5 @@
 """Retrieve: Q -> R. The search by meaning and by words, in all memories and in the named time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Without a model, and if no sentence can be verified, the text is the plain memories.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

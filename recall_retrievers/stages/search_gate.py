@@ -7,8 +7,6 @@ of the whole message say, by learned weights. The sentence with the highest sum 
 if that is just below the threshold. The weights 3, 2 and 1 are those of PersonaLab's gate.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
