@@ -220,7 +220,8 @@ async def test_cancelling_during_a_pause_leaves_no_task() -> None:
     prompts = [Prompt("s", "one"), Prompt("s", "two")]
     models = Client(lambda prompt: partial(send, prompt), lambda _: None, lambda _: False, never)
     task = asyncio.create_task(ask_models(World(asynchronous=True), models, prompts))
-    await asked.wait()
+    async with asyncio.timeout(20):
+        await asked.wait()
     await asyncio.sleep(0)  # both have been turned away
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
