@@ -142,10 +142,6 @@ class Evidence:
         best = max(runs, key=lambda run: len(run & needed), default=frozenset[str]())
         return best.union(*(words(_author_and_day(memory)) for memory in self.memories))
 
-    def quote(self, needed: frozenset[str]) -> str:
-        """Their sentence that shares most words; empty if none shares any."""
-        return next(iter(self.nearest(needed)), "")[:_LONGEST_QUOTE]
-
     def nearest(self, needed: frozenset[str]) -> list[str]:
         """Their sentences that share most words with a sentence; several where they tie."""
         most = max((len(needed & found) for _, found in self.sentences), default=0)
@@ -237,7 +233,7 @@ def shown_of(memories: Sequence[Candidate]) -> Shown:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Which memories a sentence rests on, the rules that it breaks, and if words were compared."""
+    """The memories of a sentence, the rules that it breaks, and whether words were compared."""
 
     numbers: Sequence[int]
     broken: frozenset[str]
@@ -246,9 +242,9 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The sentences that passed, and how many failed; citations that were mended or left out.
+    """The sentences that passed, the ``doubtful`` among them, and how many failed.
 
-    The ``doubtful`` ones are among the citations. They need a second opinion to stay.
+    Citations are mended, or left out as ``spare``.
     """
 
     citations: tuple[Citation, ...]
@@ -300,7 +296,7 @@ def verify(
             claim.sentence,
             tuple(first + number for number in numbers),
             tuple(memories[number - 1].id for number in numbers),
-            tuple(shown(number).quote(needed) for number in numbers),
+            tuple("".join(shown(n).nearest(needed)[:1])[:_LONGEST_QUOTE] for n in numbers),
             judged.checked,
         )
         citations.append(citation)

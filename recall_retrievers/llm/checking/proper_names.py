@@ -98,13 +98,9 @@ def _has(known: set[str], name: str, text: str) -> bool:
     parts = bare.split("-")
     if len(parts) > 1 and all(part in known for part in parts):
         return True
-    return any(_same_stem(each, bare) for each in known)
-
-
-def _same_stem(one: str, other: str) -> bool:
-    """Whether two words differ in their endings alone: three letters or fewer."""
-    shared = max(_LEAST, max(len(one), len(other)) - 3)
-    return one[:shared] == other[:shared]
+    # Two forms of a name differ in their endings alone: three letters or fewer.
+    shared = ((each, max(_LEAST, len(each) - 3, len(bare) - 3)) for each in known)
+    return any(each[:letters] == bare[:letters] for each, letters in shared)
 
 
 def _bare(word: str) -> str:
@@ -112,28 +108,18 @@ def _bare(word: str) -> str:
 
 
 def _chinese(sentence: str, known: str) -> Iterable[str]:
+    old = STOP_CHARACTERS.union(known)
     titles = [title or quoted for title, quoted in _TITLE.findall(sentence)]
     yield from (title for title in titles if title not in known)
     for name, kind in _PLACE.findall(sentence):
-        if kind in known and _is_new(name, known):
+        if kind in known and old.isdisjoint(name):
             yield name + kind
     for name in _PERSON.findall(sentence):
         if name[:2] not in known and name[1] not in known:
             yield name[:2]
     for listed in _ITEMS.findall(sentence):
-        yield from _new_items(_AND.split(listed), known)
-
-
-def _new_items(items: list[str], known: str) -> Iterable[str]:
-    """The members of a list that a text does not have, where it has others of them.
-
-    Nothing shows where the first begins and where the last ends, so two characters stand for each.
-    """
-    ends = [item for item in (items[0][-2:], *items[1:-1], items[-1][:2]) if len(item) > 1]
-    if any(item in known for item in ends):
-        yield from (item for item in ends if _is_new(item, known))
-
-
-def _is_new(name: str, known: str) -> bool:
-    """Whether a text has no character of a name, and no small word is in it."""
-    return set(name).isdisjoint(STOP_CHARACTERS.union(known))
+        first, *others, last = _AND.split(listed)
+        # Nothing shows where the first begins and where the last ends: two characters stand for it.
+        items = [item for item in (first[-2:], *others, last[:2]) if len(item) > 1]
+        if any(item in known for item in items):  # a list that the text has, too
+            yield from (item for item in items if old.isdisjoint(item))
