@@ -81,6 +81,7 @@ class RerankMemory(Judge):
 
     Examples:
         >>> from datetime import UTC, datetime
+        >>> from recall_retrievers.core.candidate import Candidate
         >>> from recall_retrievers.core.query import Query
         >>> from recall_retrievers.core.world import run
         >>> query = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
