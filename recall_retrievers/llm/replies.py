@@ -234,8 +234,7 @@ def _in_json(token: re.Match[str]) -> str:
     text = token[0]
     if text[0] != "'":
         return _WORDS.get(text, text)
-    inside = text[1:-1].replace("\\'", "'").replace('"', '\\"')
-    return f'"{inside}"'
+    return '"{}"'.format(text[1:-1].replace("\\'", "'").replace('"', '\\"'))
 
 
 def _is_pair(value: object) -> bool:
@@ -250,8 +249,7 @@ def _only_list(value: object) -> object:
 
 def _parts(values: Iterable[object]) -> list[object]:
     """All that stands in values, at any depth, but for numbers and the like."""
-    parts: list[object] = []
-    pending = [*values]
+    parts, pending = list[object](), [*values]
     while pending:
         part = pending.pop()
         if isinstance(part, dict | list):

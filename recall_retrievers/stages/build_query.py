@@ -135,8 +135,7 @@ def read_query(reply: str, shown: str = "", said: str = "") -> Answer[str]:
         answer = read_answer(reply, "query", shown)
     except ReplyError:
         text = without_thoughts(reply).strip("`\"' \n")
-        no_line = not set("{}<>[]\n").isdisjoint(text)
-        if no_line or set(words(text)).isdisjoint(words(said)):
+        if set("{}<>[]\n") & set(text) or set(words(text)).isdisjoint(words(said)):
             raise
         answer = Answer(text, ("it is a line, and no JSON",))
     line = one_line(answer.value) if isinstance(answer.value, str) else ""

@@ -39,21 +39,18 @@ _MARGIN = " " * 2  # deeper than the name of a field
 class RewriteMemory(Cites):
     """Write one text for the question from the memories; each sentence cites its sources.
 
-    Code checks every citation: the memory exists and shares enough words with the sentence; it has
-    its numbers by value, and its names, links and images exactly; it denies what the sentence
-    denies; and who says it there says it here. A citation is mended if another memory that was
-    shown shares clearly more words. A sentence in another language than its memories stays and is
-    marked as unchecked. A sentence that fails, repeats another, is longer than 500 characters or
-    follows 20 others is removed, and the trace counts it. If nothing is left, if the model fails,
-    and without a model, the text is the plain memories: ``Memory 1 :``, `` When to use: ...``,
-    `` Content: ...``.
+    Code checks every citation: numbers by value, names, links and images exactly, what is denied,
+    who says it, and enough words. A citation is mended if another memory that was shown shares
+    clearly more words. A sentence in another language than its memories stays and is marked as
+    unchecked. One that fails, repeats another, is longer than 500 characters or follows 20 others
+    is removed, and the trace counts it. If nothing is left, if the model fails, and without a
+    model, the text is the plain memories: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
 
     A model may reply with an empty list of sentences. The text then says that the memories do not
     answer, and nothing has failed.
 
-    The check does not find a wrong common word among right ones, names that changed their places,
-    or a short addition, and it removes what is said in quite other words. ``check`` sees both: it
-    asks a function or a model about every sentence.
+    The check does not find a wrong common word among right ones, names that changed their places or
+    a short addition, and it removes what is said in quite other words. ``check`` sees both.
 
     Args:
         llm: The framework's model. None = the memories as they are.

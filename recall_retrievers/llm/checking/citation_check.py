@@ -67,8 +67,7 @@ _BETWEEN = re.compile(
 _HAN = re.compile(f"[{CJK}]")
 _WORDS, _HAN_WORDS = 3, 6
 """From so many words on (in Chinese, characters), a part between conjunctions is a clause."""
-_KNOWN_HAN = 0.2
-"""Single characters recur by chance: so large a share of a clause may stand in the memories."""
+_KNOWN_HAN = 0.2  # of a clause: single characters recur by chance
 _TURN = re.compile(r"^([^\W\d_]+(?: [^\W\d_]+){0,2})[:：]\s", re.MULTILINE)
 _TO_THE_OTHER = re.compile(r"^\W*(?:\w+\W+)?your?\b|^.?[你您]|[?？]\s*$", re.IGNORECASE)
 _OF_ANOTHER = re.compile(
@@ -171,9 +170,9 @@ def adds_a_clause(sentence: str, known: frozenset[str]) -> bool:
         characters = [word for word in found if _HAN.match(word) and len(word) == 1]
         others = [word for word in found if not _HAN.match(word)]
         shared = sum(character in known for character in characters)
-        if len(others) >= _WORDS and known.isdisjoint(others):
-            return True
-        if len(characters) >= _HAN_WORDS and shared <= _KNOWN_HAN * len(characters):
+        if (len(others) >= _WORDS and known.isdisjoint(others)) or (
+            len(characters) >= _HAN_WORDS and shared <= _KNOWN_HAN * len(characters)
+        ):
             return True
     return False
 
@@ -223,11 +222,10 @@ BY_WORDS = frozenset({"words", "clauses"})
 
 
 Shown = Callable[..., Evidence]
-"""What memories say, by their numbers in the prompt."""
 
 
 def shown_of(memories: Sequence[Candidate]) -> Shown:
-    """What each of some memories says, and several of them together."""
+    """What memories say, by their numbers in the prompt: one, or several of them together."""
     return cache(lambda *numbers: Evidence(tuple(memories[number - 1] for number in numbers)))
 
 
@@ -353,8 +351,8 @@ def judge(claim: Claim, shown: Shown, count: int, min_support: float) -> Judgeme
         "words": bool(about) and (not known or known + 1 < min_support * len(about)),
         "clauses": adds_a_clause(sentence, near),
     }
-    rules = {*_missing(sentence, sources), *(rule for rule, fails in broken.items() if fails)}
-    return Judgement(numbers, frozenset(rules))
+    rules = (rule for rule, fails in broken.items() if fails)
+    return Judgement(numbers, frozenset([*_missing(sentence, sources), *rules]))
 
 
 def _that_add(numbers: Sequence[int], sentence: str, shown: Shown) -> Sequence[int]:

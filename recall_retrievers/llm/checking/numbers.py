@@ -59,8 +59,8 @@ def stated_numbers(text: str) -> frozenset[str]:
     stated = {name for name, needed in _numbers(counted) if needed}
     for part in listed:
         commas, ands = len(_COMMA.findall(part)), len(_AND.findall(_COMMA.sub("", part)))
-        least = commas + min(ands, 1)  # further ones may be of titles: "Emma and Pride and Joy"
-        stated -= {str(1 + each) for each in range(max(least, 1), commas + ands + 1)}
+        least = max(commas + min(ands, 1), 1)  # others may be of titles: "Emma and Pride and Joy"
+        stated -= {str(1 + each) for each in range(least, commas + ands + 1)}
         stated |= {name for name, needed in _numbers(part) if needed}
     return frozenset(stated)
 

@@ -62,16 +62,13 @@ def _titles(sentence: str, known: str) -> Iterable[str]:
     """English titles in quotation marks: every longer word has a capital."""
     text = " ".join(known.lower().split())
     for title in _QUOTED.findall(sentence):
-        title_words = [word for word in _WORD.findall(title) if len(word) >= _LEAST]
-        bare = title.lower().strip(" .,;:!?")
-        if all(word[0].isupper() for word in title_words) and bare not in text:
+        small = [w for w in _WORD.findall(title) if len(w) >= _LEAST and not w[0].isupper()]
+        if not small and title.lower().strip(" .,;:!?") not in text:
             yield title
 
 
 def _capitals(sentence: str) -> Iterable[str]:
-    if sentence.isupper():
-        return
-    for match in _WORD.finditer(sentence):
+    for match in _WORD.finditer("" if sentence.isupper() else sentence):
         word = match[0]
         if not word[0].isupper() or not word.isascii() or _bare(word) in _NO_NAMES or len(word) < 2:
             continue
