@@ -39,10 +39,18 @@ class Sliders(Settings):
     """The settings that a reader may move for one question; None = as the retriever is set."""
 
     method: Method | None = Field(default=None, description="How to search.")
-    semantic_weight: Share | None = Field(default=None, description="The share of meaning.")
-    token_weight: Share | None = Field(default=None, description="The share of single words in it.")
+    semantic_weight: Share | None = Field(
+        default=None, strict=True, description="The share of meaning."
+    )
+    token_weight: Share | None = Field(
+        default=None, strict=True, description="The share of single words in it."
+    )
     time_ratio: float | None = Field(
-        default=None, gt=0, le=1_000, description="The factor of a memory of the named time."
+        default=None,
+        strict=True,
+        gt=0,
+        le=1_000,
+        description="The factor of a memory of the named time.",
     )
 
 

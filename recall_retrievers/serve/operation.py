@@ -291,7 +291,7 @@ class Retrieved(BaseModel):
 
 _MESSAGE = {
     "type": "object",
-    "properties": {"role": {"enum": ["user", "assistant"]}, "content": {"type": "string"}},
+    "properties": {"role": {"type": "string"}, "content": {"type": "string"}},
     "required": ["content"],  # a message without a role is the user's
 }
 _MESSAGES: dict[str, Any] = {"type": "array", "items": _MESSAGE, "minItems": 1}
@@ -315,7 +315,11 @@ class AskingOperation(ReadingOperation):
         default=(), description=MESSAGES
     )
     k: int | None = Field(
-        default=None, ge=1, le=MOST_PER_REQUEST, description="How many memories at most."
+        default=None,
+        strict=True,
+        ge=1,
+        le=MOST_PER_REQUEST,
+        description="How many memories at most.",
     )
     filter: Annotated[Filter | SkipJsonSchema[None], NotEmpty, WithJsonSchema(_FILTER)] = Field(
         default=None, description="Conditions on metadata, as Chroma writes them."
