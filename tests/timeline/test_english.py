@@ -1,6 +1,6 @@
 from tables import table
 from timeline.cases import NOW, read, short
-from timeline.english_cases import NO_TIME, ONE_RANGE, SEVERAL
+from timeline.english_cases import ONE_RANGE, SEVERAL
 
 from recall_retrievers.timeline import extract_time
 
@@ -13,11 +13,6 @@ def test_one_range(text: str, start: str, end: str) -> None:
 @table(("text", "expected"), SEVERAL)
 def test_several_ranges(text: str, expected: list[tuple[str, str]]) -> None:
     assert read(text) == expected
-
-
-@table("text", NO_TIME.strip().splitlines())
-def test_what_names_no_time_yields_nothing(text: str) -> None:
-    assert read(text) == []
 
 
 @table(
