@@ -96,7 +96,12 @@ class TestTheirs:
         with RecallStore(chroma, theirs.name, embedding=embedding, fields=FIELDS) as store:
             store.find([Search("tea", 3, Scope(user_id="ann"), None, (day(1),))])
             store.get(["row1"])
-            for write in (lambda: store.add(["tea"]), lambda: store.delete(["row1"])):
+            for write in (
+                lambda: store.add(["tea"]),
+                lambda: store.update("row1", text="tea"),
+                lambda: store.delete(["row1"]),
+                store.purge,
+            ):
                 with pytest.raises(ForeignCollectionError, match="searched, never written"):
                     write()
         after = chroma.get_collection(theirs.name, embedding_function=None)

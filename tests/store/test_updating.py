@@ -11,7 +11,6 @@ from store.kit import NOON, Counting, SmallEmbedding, best, ids
 from tables import table
 
 from recall_retrievers.core.errors import (
-    ForeignCollectionError,
     MissingMemoryError,
     SettingsError,
 )
@@ -206,16 +205,3 @@ def test_what_somebody_else_changes_meanwhile_stays(
         change.result()
     [tea] = notes.get(["tea"])
     assert (tea.memory_type, tea.metadata["place"], tea.metadata["cups"]) == ("profile", "x", 5)
-
-
-def test_a_collection_of_others_is_never_changed(
-    chroma: Any, collection_name: str, small: Counting
-) -> None:
-    theirs = chroma.create_collection(collection_name, embedding_function=None)
-    theirs.add(ids=["1"], documents=["tea"], embeddings=small.embed_documents(["tea"]))
-    with RecallStore(theirs, embedding=small) as store:
-        with pytest.raises(ForeignCollectionError):
-            store.update("1", text="Changed.")
-        with pytest.raises(ForeignCollectionError):
-            store.purge()
-    chroma.delete_collection(collection_name)
