@@ -123,13 +123,6 @@ class TestAdding:
             in_memory.add(one)
         assert in_memory.count() == 0
 
-    def test_a_single_id_is_not_taken_for_a_list(self, in_memory: RecallStore) -> None:
-        in_memory.add([{"id": "a", "content": "tea"}])
-        for use in (in_memory.delete, in_memory.get):
-            with pytest.raises(TypeError, match="put it in a list"):
-                use("abc")
-        assert in_memory.count() == 1
-
     def test_one_id_twice_in_a_call_is_an_error(self, in_memory: RecallStore) -> None:
         rows = [{"id": "one", "content": "tea"}, {"id": "one", "content": "train"}]
         with pytest.raises(MemoryFormatError, match="have the id 'one'"):
