@@ -1,15 +1,12 @@
 """What a store does with the times that texts tell of."""
 
-import json
 from datetime import UTC, datetime
 from importlib import import_module
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 from store.kit import SmallEmbedding, ids
 
-from recall_retrievers.cli.collection import open_beside
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
@@ -129,15 +126,3 @@ def test_the_week_in_which_the_clocks_go_back_is_found_by_one_of_its_days(
     in_memory.add([{"id": "a", "content": "We met Anna last week.", "created_at": recorded_at}])
     (tuesday,) = extract_time("on Tuesday", datetime(2024, 10, 23, tzinfo=zone))
     assert ids(in_memory.find([Search("met", limit=9, within=(tuesday,))])[0]) == ["a"]
-
-
-def test_a_file_is_loaded_with_them_or_without(tmp_path: Path) -> None:
-    path = tmp_path / "memories.jsonl"
-    path.write_text(
-        json.dumps({"id": "a", "content": TEXT, "created_at": RECORDED}), encoding="utf-8"
-    )
-    for switch, expected in [(True, ["2024-03-04 to 2024-03-10"]), (False, [])]:
-        loaded = open_beside(path, event_times=switch)
-        with loaded.store:
-            assert loaded.fresh
-            assert events(loaded.store, "a") == expected
