@@ -17,17 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.following import by_meaning, by_words
 from store.kit import SmallEmbedding
-from store.test_where import ROWS, filters, holds
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.where import filter_where
 from recall_retrievers.store.rows import closing, row_index, scoped_rows
-from recall_retrievers.store.rows.columns import Wanted
-from recall_retrievers.store.rows.table import Table
 
 SMALL = SmallEmbedding(16)
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
@@ -284,27 +279,6 @@ def test_while_many_rows_are_read_a_question_is_answered_by_meaning_and_says_so(
         found = retriever.invoke("tea word7")
         assert found[0].id == "m7"
         assert "recall_degraded" not in found[0].metadata
-
-
-@pytest.fixture(scope="module")
-def filled() -> Table:
-    rows = Table(lambda _: None)
-    tea = [Candidate(content="tea")] * len(ROWS)
-    rows.put([(str(place), "tea", row) for place, row in enumerate(ROWS)], tea)
-    return rows
-
-
-@given(given_filter=filters)
-def test_a_filter_lets_all_rows_through_that_fulfil_it(
-    filled: Table, given_filter: dict[str, Any]
-) -> None:
-    where = filter_where(given_filter)
-    admitted = filled.select(Wanted(Scope()), where).places
-    there = filled.places_of([str(place) for place in range(len(ROWS))])
-    for place, row in zip(there.tolist(), ROWS, strict=True):
-        if holds(given_filter, row):
-            assert admitted is not None
-            assert place in admitted
 
 
 def test_what_chroma_took_on_before_a_kill_and_has_not_done_is_seen(tmp_path: Path) -> None:

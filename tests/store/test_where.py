@@ -135,13 +135,6 @@ def test_a_filter_of_nothing_lets_everything_through(rows: RecallStore, nothing:
     assert len(found(rows, nothing)) == len(ROWS)
 
 
-def test_the_text_can_be_asked_for_what_it_contains() -> None:
-    with RecallStore(embedding=SmallEmbedding()) as store:
-        store.add(["green tea", "black coffee"])
-        search = Search("a drink", limit=5, filter={"#document": {"$contains": "tea"}})
-        assert [each.content for each in store.find([search])[0]] == ["green tea"]
-
-
 class TestRecordedTime:
     @pytest.fixture
     def dated(self, in_memory: RecallStore) -> RecallStore:
