@@ -129,20 +129,6 @@ class TestFinding:
         with pytest.raises(StoreClosedError):
             best(in_memory, "tea", method="keyword")
 
-    def test_chroma_is_never_asked_to_embed(
-        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """It would download its default model."""
-        from chromadb.utils.embedding_functions import DefaultEmbeddingFunction
-
-        def refuse(*_: object) -> None:
-            raise AssertionError("Chroma embedded something by itself")
-
-        monkeypatch.setattr(DefaultEmbeddingFunction, "__call__", refuse)
-        made = in_memory.add(["tea"])
-        in_memory.add(in_memory.get(made))
-        assert best(in_memory, "tea")
-
 
 @pytest.fixture
 def searched_by_chroma() -> Iterator[RecallStore]:

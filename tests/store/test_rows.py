@@ -167,16 +167,6 @@ class TestMetadata:
             parts = value if isinstance(value, list) else [value]
             assert all(type(part) in (str, int, float, bool) for part in parts)
 
-    @given(memory=memories)
-    @settings(deadline=None)
-    def test_times_are_whole_numbers_with_their_day_and_month(self, memory: Memory) -> None:
-        row = to_metadata(memory)
-        for key in ("created_at", "created_day", "created_month", "event_start", "event_end"):
-            assert type(row.get(key, 0)) is int
-        moment = memory.created_at.astimezone(UTC)
-        assert row["created_day"] == (moment - EPOCH).days
-        assert row["created_month"] == moment.year * 12 + moment.month - 1
-
     @pytest.mark.parametrize("key", ["", "#document", "#x", "$and", "chroma:document"])
     def test_a_name_that_chroma_refuses_is_refused_at_once(self, key: str) -> None:
         with pytest.raises(MemoryFormatError, match="rename it"):
