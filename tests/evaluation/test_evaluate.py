@@ -44,18 +44,6 @@ def test_each_question_is_answered_and_counted() -> None:
     assert "2 questions: recall@5 0.500" in str(evaluation)
 
 
-def test_a_mapping_is_a_question_and_a_memory_counts_where_it_comes_first() -> None:
-    row = {"question": "Which?", "relevant": ["m1"], "user_id": "ann", "category": "dates"}
-    found = [memory("m1"), memory("m2"), memory("m1")]
-
-    [answer] = evaluate_with(lambda _: found, [row]).answers
-
-    assert answer.question.scope.fields() == {"user_id": "ann"}
-    assert answer.question.category == "dates"
-    assert answer.found == ("m1", "m2")
-    assert answer.figures["ndcg@10"] == 1.0
-
-
 @table(
     ("given", "error", "says"),
     [
