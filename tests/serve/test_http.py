@@ -246,8 +246,8 @@ def test_without_a_token_nothing_of_anybody_is_shown(
 ) -> None:
     with caplog.at_level(logging.DEBUG, logger="recall_retrievers"):
         for headers in ({}, bearer("token-of-eve-9999"), {"Authorization": f"Basic {ANN}"}):
-            for route in ROUTES:
-                answer = server.request(route.method, route.path, headers=headers, json={})
+            for method, path in [("POST", "/mcp"), *((each.method, each.path) for each in ROUTES)]:
+                answer = server.request(method, path, headers=headers, json={})
                 assert answer.status_code == 401
                 assert answer.headers["WWW-Authenticate"] == "Bearer"
         assert server.get("/health").json() == {"status": "ok"}
