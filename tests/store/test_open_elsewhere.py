@@ -29,9 +29,10 @@ def filled(tmp_path: Path, whole: Path) -> Path:
 def test_a_copy_of_a_folder_that_is_open_elsewhere_is_read(
     filled: Path, tmp_path: Path, small: SmallEmbedding
 ) -> None:
-    with held_elsewhere(filled):
-        with pytest.raises(StoreLockedError, match=r"another process.*chroma run --path"):
-            RecallStore(filled, embedding=small)
+    with held_elsewhere(filled), chromadb.PersistentClient(str(filled)) as client:
+        for source in (filled, client):
+            with pytest.raises(StoreLockedError, match=r"another process.*chroma run --path"):
+                RecallStore(source, embedding=small)
         with RecallStore(shutil.copytree(filled, tmp_path / "copy"), embedding=small) as store:
             assert store.count() == 1_301
             assert contents(best(store, "theirs")) == ["theirs"]
@@ -72,15 +73,6 @@ def test_a_folder_that_may_not_be_written_is_an_error_with_advice(filled: Path) 
 
 class TestHandedInClients:
     """A client of Chroma's own, on a path, is as dangerous as the path itself."""
-
-    def test_one_on_a_path_that_another_process_holds_is_refused(
-        self, filled: Path, small: SmallEmbedding
-    ) -> None:
-        with held_elsewhere(filled):
-            client = chromadb.PersistentClient(str(filled))
-            with pytest.raises(StoreLockedError, match="chroma run"):
-                RecallStore(client, embedding=small)
-            client.close()
 
     def test_one_holds_its_path_until_the_store_is_closed(
         self, filled: Path, small: SmallEmbedding
