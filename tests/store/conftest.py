@@ -1,13 +1,14 @@
 """Stores to test: in memory, on a path, and on a real server."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import chromadb
 import pytest
 from store.following import SMALL
 from store.kit import SmallEmbedding
+from store.places import store_in
 
 from recall_retrievers.store import RecallStore, writing
 from recall_retrievers.store.rows import follower, words
@@ -29,28 +30,8 @@ def store(
     request: pytest.FixtureRequest, tmp_path: Path, collection_name: str, small: SmallEmbedding
 ) -> Iterator[RecallStore]:
     """The same store four ways."""
-    with ExitStack() as stack:
-        if request.param == "memory":
-            source: object = None
-        elif request.param == "path":
-            source = tmp_path / "memories"
-        elif request.param == "cloud":
-            source = request.getfixturevalue("cloud").client()
-            stack.callback(_drop, source, collection_name)
-        else:
-            port = request.getfixturevalue("server_port")
-            source = chromadb.HttpClient(host="127.0.0.1", port=port)
-            stack.callback(_drop, source, collection_name)
-        # A server of the tests may have collections of other tests.
-        beside_others = True if request.param in ("cloud", "server") else None
-        yield stack.enter_context(
-            RecallStore(source, collection_name, embedding=small, create=beside_others)
-        )
-
-
-def _drop(client: chromadb.ClientAPI, name: str) -> None:
-    if name in {each.name for each in client.list_collections()}:  # a test may have made none
-        client.delete_collection(name)
+    with store_in(request.param, request, tmp_path / "memories", collection_name, small) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -59,6 +40,18 @@ def chroma() -> Iterator[chromadb.ClientAPI]:
     client = chromadb.EphemeralClient()
     yield client
     client.close()
+
+
+@pytest.fixture
+def collection(chroma: chromadb.ClientAPI, collection_name: str) -> Iterator[Any]:
+    """An empty collection that somebody else made there."""
+    made = chroma.create_collection(collection_name, embedding_function=None)
+    yield made
+    # Chroma 1.5 leaves the lists of a deleted collection to the next rows, unless its rows go first
+    # (chroma-core/chroma#7594).
+    if ids := made.get(include=[])["ids"]:
+        made.delete(ids)
+    chroma.delete_collection(collection_name)
 
 
 @pytest.fixture

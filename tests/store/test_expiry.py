@@ -85,17 +85,16 @@ def test_expired_memories_make_room_for_others(small: SmallEmbedding) -> None:
 
 @pytest.mark.parametrize("value", ["2024-03-05T13:00:00+00:00", "March 5, 2024", 1709643600])
 def test_in_a_collection_of_others_the_key_is_named(
-    chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding, value: Any
+    chroma: chromadb.ClientAPI, collection: Any, small: SmallEmbedding, value: Any
 ) -> None:
-    theirs = chroma.create_collection(collection_name, embedding_function=None)
-    theirs.add(
+    collection.add(
         ids=["milk", "salt"],
         documents=["tea with milk", "tea with salt"],
         embeddings=small.embed_documents(["tea with milk", "tea with salt"]),
         metadatas=[{"best_before": value}, {"best_before": "soon"}],
     )
     fields = {"expires_at": "best_before"}
-    with RecallStore(chroma, collection_name, embedding=small, fields=fields) as store:
+    with RecallStore(chroma, collection.name, embedding=small, fields=fields) as store:
         for moment, there in [
             (NOON - 48 * HOUR, ["milk", "salt"]),
             (NOON + 48 * HOUR, ["salt"]),
@@ -104,7 +103,6 @@ def test_in_a_collection_of_others_the_key_is_named(
                 hits = store.find([Search("tea", 5, method=method, moment=moment)])[0]
                 assert sorted(ids(hits)) == there
         assert ids([*store.memories()]) == ["salt"]
-    chroma.delete_collection(collection_name)
 
 
 @table(

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from store.following import MANY, SMALL, by_meaning, by_words, fill, watched
 from store.kit import SmallEmbedding
+from store.places import client_in
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
@@ -27,11 +29,9 @@ from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.vectors import Cache
 
 
-@pytest.fixture(params=["embedded", "server"])
-def client(request: pytest.FixtureRequest) -> chromadb.ClientAPI:
-    if request.param == "embedded":
-        return chromadb.EphemeralClient()
-    return chromadb.HttpClient(host="127.0.0.1", port=request.getfixturevalue("server_port"))
+@pytest.fixture(params=["memory", "server"])
+def client(request: pytest.FixtureRequest, tmp_path: Path) -> chromadb.ClientAPI:
+    return client_in(request.param, request, tmp_path)
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def source(
     request: pytest.FixtureRequest, client: chromadb.ClientAPI, collection: Any
 ) -> tuple[Any, ...]:
     """The same, to be opened. In memory it is by its name: all of it is followed at once."""
-    if request.node.callspec.params["client"] == "embedded":
+    if request.node.callspec.params["client"] == "memory":
         return client, collection.name
     return (collection,)
 

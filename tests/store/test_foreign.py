@@ -181,11 +181,6 @@ class TestTheirTimes:
 
 
 class TestOddRows:
-    @pytest.fixture
-    def collection(self, chroma: chromadb.ClientAPI, collection_name: str) -> Iterator[Any]:
-        yield chroma.create_collection(collection_name, embedding_function=None)
-        chroma.delete_collection(collection_name)
-
     def test_rows_without_text_are_passed_over_and_the_limit_is_still_met(
         self, collection: Any
     ) -> None:

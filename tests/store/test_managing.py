@@ -3,16 +3,16 @@
 import itertools
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
-import chromadb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.foreign import FIELDS, FILLERS, MOMENTS
 from store.kit import SmallEmbedding, ids
+from store.places import client_in, store_in
 from tables import table
 
 from recall_retrievers.core.errors import ForeignCollectionError, ScopeError, StoreClosedError
@@ -75,22 +75,8 @@ def _fits(row: dict[str, Any], scope: Any, time: Any, given: Any, kind: Any) -> 
 @pytest.fixture(scope="module", params=["memory", "path", "server", "cloud"])
 def shelf(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[RecallStore]:
     """The same memories four ways; no test changes them."""
-    with ExitStack() as stack:
-        source: Any = None
-        if request.param == "path":
-            source = tmp_path_factory.mktemp("shelf")
-        elif request.param == "cloud":
-            source = request.getfixturevalue("cloud").client()
-        elif request.param == "server":
-            port = request.getfixturevalue("server_port")
-            source = chromadb.HttpClient(host="127.0.0.1", port=port)
-        if request.param in ("cloud", "server"):
-            stack.callback(source.delete_collection, "shelf")
-        beside_others = True if request.param == "cloud" else None
-        embedding = SmallEmbedding()
-        store = stack.enter_context(
-            RecallStore(source, "shelf", embedding=embedding, create=beside_others)
-        )
+    folder: Path = tmp_path_factory.mktemp("shelf")
+    with store_in(request.param, request, folder, "shelf", SmallEmbedding()) as store:
         store.add(ROWS)
         yield store
 
@@ -130,12 +116,11 @@ def test_scopes_and_stats(shelf: RecallStore) -> None:
 
 
 def test_a_range_has_its_beginning_and_not_its_end_in_a_collection_of_others(
-    chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+    collection: Any, small: SmallEmbedding
 ) -> None:
-    theirs = chroma.create_collection(collection_name, embedding_function=None)
     vector, date = small.embed_query("tea"), DAY.isoformat()
-    theirs.add(ids=["tea"], embeddings=[vector], documents=["tea"], metadatas=[{"date": date}])
-    with RecallStore(theirs, embedding=small, fields={"created_at": "date"}) as store:
+    collection.add(ids=["tea"], embeddings=[vector], documents=["tea"], metadatas=[{"date": date}])
+    with RecallStore(collection, embedding=small, fields={"created_at": "date"}) as store:
         for start, there in ((DAY - timedelta(hours=1), []), (DAY, ["tea"])):
             span = (start, start + timedelta(hours=1))
             assert ids(list(store.memories(time_range=span))) == there
@@ -252,15 +237,9 @@ async def test_async_twins(store: RecallStore) -> None:
 
 @pytest.mark.parametrize("where", ["memory", "path", "server"])
 def test_a_collection_of_others_is_listed_and_never_changed(
-    where: str, chroma: chromadb.ClientAPI, tmp_path: Any, request: pytest.FixtureRequest
+    where: str, tmp_path: Path, collection_name: str, request: pytest.FixtureRequest
 ) -> None:
-    client = chroma
-    if where == "path":
-        client = chromadb.PersistentClient(str(tmp_path))
-    elif where == "server":
-        port = request.getfixturevalue("server_port")
-        client = chromadb.HttpClient(host="127.0.0.1", port=port)
-    name, embedding = request.getfixturevalue("collection_name"), SmallEmbedding()
+    client, name, embedding = client_in(where, request, tmp_path), collection_name, SmallEmbedding()
     theirs = FILLERS["langchain, l2"](client, name, embedding, lambda moment: moment.isoformat())
     with RecallStore(client, name, embedding=embedding, fields=FIELDS) as store:
         since = {"time_range": (MOMENTS[2], None)}

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import chromadb
 import pytest
 from store.elsewhere import held_elsewhere, opens_elsewhere
 from store.kit import SmallEmbedding, best, contents
+from store.places import client_in
 
 from recall_retrievers.core.errors import (
     EmbeddingMismatchError,
@@ -23,16 +23,10 @@ from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 
 
-@pytest.fixture(params=["memory", "persistent", "server"])
+@pytest.fixture(params=["memory", "path", "server"])
 def client(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
-    if request.param == "server":
-        port = request.getfixturevalue("server_port")
-        yield chromadb.HttpClient(host="127.0.0.1", port=port)
-        return
-    memory = request.param == "memory"
-    opened = chromadb.EphemeralClient() if memory else chromadb.PersistentClient(str(tmp_path))
-    yield opened
-    opened.close()
+    with client_in(request.param, request, tmp_path) as opened:
+        yield opened
 
 
 @pytest.fixture

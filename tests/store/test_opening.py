@@ -9,6 +9,7 @@ import pytest
 from chromadb.config import Settings
 from store.elsewhere import opens_elsewhere
 from store.kit import NOON, SmallEmbedding, best, contents
+from store.places import client_in
 
 from recall_retrievers.core.errors import (
     EmbeddingMismatchError,
@@ -112,27 +113,24 @@ class TestOpening:
         chroma.delete_collection(collection_name)
 
     def test_closing_leaves_the_memory_of_others_alone(
-        self, chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+        self, chroma: chromadb.ClientAPI, collection: Any, small: SmallEmbedding
     ) -> None:
-        mine = chroma.create_collection(collection_name, embedding_function=None)
-        mine.add(ids=["a"], embeddings=[[1.0, 2.0]])
+        collection.add(ids=["a"], embeddings=[[1.0, 2.0]])
         before = {each.name for each in chroma.list_collections()}
         with RecallStore(embedding=small) as store:
             store.add(["tea"])
         assert {each.name for each in chroma.list_collections()} == before
-        assert mine.count() == 1
-        chroma.delete_collection(collection_name)
+        assert collection.count() == 1
 
     def test_an_empty_collection_handed_in_becomes_ours_with_its_first_memory(
-        self, chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+        self, chroma: chromadb.ClientAPI, collection: Any, small: SmallEmbedding
     ) -> None:
-        theirs = chroma.create_collection(collection_name, embedding_function=None)
-        with RecallStore(theirs, embedding=small) as store:
+        with RecallStore(collection, embedding=small) as store:
             with pytest.raises(ForeignCollectionError):
                 store.delete(["a"])
             with pytest.raises(MemoryFormatError):
                 store.add(["tea", " "])
-            assert chroma.get_collection(collection_name).metadata is None
+            assert chroma.get_collection(collection.name).metadata is None
             store.add(["tea"])
             assert best(store, "tea")[0].content == "tea"
             march = TimeRange(NOON.replace(day=1), NOON.replace(month=4, day=1), "month")
@@ -140,10 +138,9 @@ class TestOpening:
             assert [each.content for each in best(store, "tea", within=(march,))] == ["a trip"]
             since = {"created_at": {"$lt": "2024-06-01"}}  # its times are compared as our own
             assert [each.content for each in best(store, "tea", filter=since)] == ["a trip"]
-        with RecallStore(chroma, collection_name, embedding=small) as again:
+        with RecallStore(chroma, collection.name, embedding=small) as again:
             again.add(["coffee"])
             assert again.count() == 3
-        chroma.delete_collection(collection_name)
 
     def test_a_client_with_other_settings_is_asked_for(
         self, tmp_path: Path, small: SmallEmbedding
@@ -162,15 +159,11 @@ class TestOpening:
     def test_the_graph_of_a_new_collection_looks_at_as_many_candidates_as_wanted(
         self, where: str, tmp_path: Path, collection_name: str, request: pytest.FixtureRequest
     ) -> None:
-        source: Any = {"memory": chromadb.EphemeralClient(), "path": tmp_path}.get(where)
-        if where == "server":
-            port = request.getfixturevalue("server_port")
-            source = chromadb.HttpClient(host="127.0.0.1", port=port)
-
         def looked_at(name: str, **settings: Any) -> int:
+            source = tmp_path if where == "path" else client_in(where, request, tmp_path)
             with RecallStore(source, name, create=True, **settings) as store:
                 store.add(["tea"])
-            client = chromadb.PersistentClient(str(tmp_path)) if where == "path" else source
+            client = client_in(where, request, tmp_path)
             found = client.get_collection(name, embedding_function=None).configuration_json
             return int(found["hnsw"]["ef_search"])
 

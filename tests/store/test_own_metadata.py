@@ -1,11 +1,9 @@
 """Collections of others: their own metadata stays, and what is no time is said."""
 
 import logging
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-import chromadb
 import pytest
 from langchain_core.documents import Document
 from store.kit import SmallEmbedding, best, ids
@@ -17,17 +15,6 @@ from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange
 
 FIELDS = {"created_at": "date", "user_id": "owner", "author": "by"}
-
-
-@pytest.fixture
-def collection(chroma: chromadb.ClientAPI, collection_name: str) -> Iterator[Any]:
-    made = chroma.create_collection(collection_name, embedding_function=None)
-    yield made
-    # Chroma 1.5 leaves the lists of a deleted collection to the next rows, unless its rows go first
-    # (chroma-core/chroma#7594).
-    if ids := made.get(include=[])["ids"]:
-        made.delete(ids)
-    chroma.delete_collection(collection_name)
 
 
 def fill(collection: Any, *metadatas: dict[str, Any]) -> None:

@@ -147,11 +147,10 @@ def test_what_does_not_count_makes_room_in_the_cloud(
 
 
 def test_a_collection_of_others_has_only_recorded_times(
-    chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+    chroma: chromadb.ClientAPI, collection: Any, small: SmallEmbedding
 ) -> None:
-    theirs = chroma.create_collection(collection_name, embedding_function=None)
     texts = ["tea with milk", "tea with salt"]
-    theirs.add(
+    collection.add(
         ids=["milk", "salt"],
         documents=texts,
         embeddings=small.embed_documents(texts),
@@ -160,14 +159,13 @@ def test_a_collection_of_others_has_only_recorded_times(
             {"created_at": (NOON + DAY).timestamp()},
         ],
     )
-    with RecallStore(chroma, collection_name, embedding=small) as store:
+    with RecallStore(chroma, collection.name, embedding=small) as store:
         assert sorted(ids(best(store, "tea", 9))) == ["milk", "salt"]
         assert store.get(["milk"])[0].metadata["superseded_by"] == "x"
         assert ids([*store.memories(as_of=NOON)]) == ["milk"]
         assert store.count(as_of=NOON) == 1
         then = {"moment": NOON, "as_it_stood": True}
         assert ids(best(store, "tea", 9, **then)) == ["milk"]
-    chroma.delete_collection(collection_name)
 
 
 def test_the_times_of_a_text_are_those_of_its_writers(small: SmallEmbedding) -> None:

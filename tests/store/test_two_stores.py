@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import chromadb
 import pytest
 from store.kit import SmallEmbedding
+from store.places import client_in
 
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
@@ -25,14 +25,7 @@ def stores(
     request: pytest.FixtureRequest, tmp_path: Path, collection_name: str
 ) -> Iterator[list[RecallStore]]:
     """Two stores, whose row index is there."""
-    client: chromadb.ClientAPI
-    if request.param == "memory":
-        client = chromadb.EphemeralClient()
-    elif request.param == "path":
-        client = chromadb.PersistentClient(str(tmp_path))
-    else:
-        port = request.getfixturevalue("server_port")
-        client = chromadb.HttpClient(host="127.0.0.1", port=port)
+    client = client_in(request.param, request, tmp_path)
     with ExitStack() as stack:
         opened = [
             stack.enter_context(RecallStore(client, collection_name, embedding=Held()))
