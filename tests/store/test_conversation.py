@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from store.following import by_words
 
 from recall_retrievers.core.errors import MemoryFormatError, ScopeError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 
 WHEN = "2024-03-12T15:20:00Z"
@@ -23,14 +23,10 @@ PETS = [
 ]
 
 
-def keyword(store: RecallStore, text: str) -> list[Memory]:
-    return store.find([Search(text, 5, method="keyword")])[0]
-
-
 def test_a_turn_is_found_by_what_was_said_before_it_and_returned_alone(words: Any) -> None:
     with RecallStore(embedding=words) as store:
         ids = store.add_conversation(PETS, scope={"session_id": "one"}, created_at=WHEN)
-        found = {each.id: each for each in keyword(store, "pets at home")}
+        found = by_words(store, "pets at home")
         turns = store.get(ids)
 
     assert [each.content for each in turns] == [
@@ -38,7 +34,7 @@ def test_a_turn_is_found_by_what_was_said_before_it_and_returned_alone(words: An
         "Three of them, all tabby.",
         "How lovely.",
     ]
-    assert list(found) == ids  # its own words first, then one turn away, then two
+    assert found == ids  # its own words first, then one turn away, then two
     assert [each.author for each in turns] == ["assistant", "Ann", "assistant"]
     assert {each.memory_type for each in turns} == {"conversation"}
     assert {each.scope for each in turns} == {Scope(session_id="one")}
@@ -75,7 +71,7 @@ def test_it_goes_on_where_an_earlier_call_ended(words: Any) -> None:
         asked = store.add_conversation(PETS[:2], created_at=WHEN)
         told = store.add_conversation(PETS[2:3], created_at=WHEN, turn_before=asked[-1])
 
-        assert {each.id for each in keyword(store, "pets at home")} == {*asked, *told}
+        assert set(by_words(store, "pets at home")) == {*asked, *told}
         with pytest.raises(StoreError, match="'gone', which is not stored"):
             store.add_conversation(PETS, turn_before="gone")
 

@@ -18,16 +18,6 @@ ANN = {"user_id": "ann"}
 METHODS: tuple[Literal["semantic", "keyword"], ...] = ("semantic", "keyword")
 
 
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 def tea(name: str, hours: float | None = None, **fields: Any) -> dict[str, Any]:
     """A memory of tea that expires so many hours after noon."""
     expires_at = None if hours is None else NOON + hours * HOUR
@@ -48,8 +38,6 @@ def found(store: RecallStore, **search: Any) -> list[list[str]]:
 
 @pytest.mark.usefixtures("each_way")
 def test_on_every_kind_of_store_it_is_gone_at_its_moment(store: RecallStore) -> None:
-    clock = Clock()
-    store.clock = clock  # as RecallStore(clock=...) sets it
     store.add(TEAS)
     for now, there in [
         (NOON, ["long", "short", "stays"]),
@@ -57,7 +45,7 @@ def test_on_every_kind_of_store_it_is_gone_at_its_moment(store: RecallStore) -> 
         (NOON + HOUR, ["long", "stays"]),
         (NOON + 48 * HOUR, ["stays"]),
     ]:
-        clock.now = now
+        store.clock = lambda now=now: now  # as RecallStore(clock=...) sets it
         assert found(store) == [there] * 4
         assert sorted(ids([*store.memories(scope=ANN)])) == there
         assert store.count() == store.count(scope=ANN) == len(there)
@@ -74,7 +62,7 @@ def test_a_question_counts_from_its_own_moment(store: RecallStore) -> None:
 
 def test_expired_memories_make_room_for_others(small: SmallEmbedding) -> None:
     """Hundreds of expired ones are nearer to the question than the one that is left."""
-    with RecallStore(embedding=small, clock=Clock()) as store:
+    with RecallStore(embedding=small, clock=lambda: NOON) as store:
         store.add(tea(f"{n:03}", -1, content="tea") for n in range(600))
         store.add([tea("left", content="a cup of tea is left")])
         for method in METHODS:
@@ -126,7 +114,7 @@ def test_names_of_other_libraries_are_explained() -> None:
 
 
 def test_it_can_be_filtered_like_any_time(small: SmallEmbedding) -> None:
-    with RecallStore(embedding=small, clock=Clock()) as store:
+    with RecallStore(embedding=small, clock=lambda: NOON) as store:
         store.add(TEAS)
         soon = {"expires_at": {"$lt": datetime(2024, 3, 6, tzinfo=UTC)}}
         assert ids(best(store, "tea", 5, filter=soon)) == ["short"]

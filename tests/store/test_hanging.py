@@ -32,9 +32,6 @@ class Hanging(SmallEmbedding):
         self.end = threading.Event()
         self.begun = threading.Event()
 
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return [self.embed_query(text) for text in texts]
-
     def embed_query(self, text: str) -> list[float]:
         if text.startswith("hang"):
             self.begun.set()

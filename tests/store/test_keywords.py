@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from store.following import by_words
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
@@ -20,12 +21,6 @@ from recall_retrievers.store.rows import words as row_words
 from recall_retrievers.timeline import TimeRange
 
 MARCH = TimeRange(datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC), "month")
-
-
-def found(store: RecallStore, text: str, **search: Any) -> list[str]:
-    """The ids that a keyword search brings, the best first."""
-    [memories] = store.find([Search(text, search.pop("limit", 5), method="keyword", **search)])
-    return [memory.id for memory in memories]
 
 
 @pytest.fixture
@@ -61,28 +56,28 @@ def store(words: Any, tmp_path: Path) -> Iterator[RecallStore]:
 
 
 def test_the_memory_with_more_of_the_rarer_words_comes_first(store: RecallStore) -> None:
-    assert found(store, "Which street is the dentist in?") == ["moved", "fear"]
-    assert found(store, "What does Ann drink?") == ["tea"]
-    assert found(store, "她在博物馆看到了什么？") == ["museum"]
-    assert found(store, "the bicycle") == []
-    assert found(store, "?!") == []
+    assert by_words(store, "Which street is the dentist in?") == ["moved", "fear"]
+    assert by_words(store, "What does Ann drink?") == ["tea"]
+    assert by_words(store, "她在博物馆看到了什么？") == ["museum"]
+    assert by_words(store, "the bicycle") == []
+    assert by_words(store, "?!") == []
 
 
 def test_a_long_question_is_searched_for_its_rare_words(store: RecallStore) -> None:
     talk = " ".join(f"word{number}" for number in range(100))
     store.add([Memory(id=each, content=f"{talk} {each}") for each in ("one", "two")])
 
-    assert "tea" in found(store, f"{talk} green tea")
+    assert "tea" in by_words(store, f"{talk} green tea")
 
 
 @pytest.mark.usefixtures("each_way")
 def test_scope_filter_and_window_hold_for_words_too(store: RecallStore) -> None:
-    assert found(store, "dentist", scope=Scope(user_id="bob")) == ["fear"]
-    assert found(store, "dentist", filter={"topic": "health"}) == ["moved"]
-    assert found(store, "dentist", within=(MARCH,)) == ["fear"]
-    assert found(store, "dentist", within=(MARCH,), scope=Scope(user_id="ann")) == []
-    assert found(store, "dentist", within=(replace(MARCH, start=None),)) == ["fear", "moved"]
-    assert found(store, "dentist", within=(replace(MARCH, end=None),)) == ["fear"]
+    assert by_words(store, "dentist", scope=Scope(user_id="bob")) == ["fear"]
+    assert by_words(store, "dentist", filter={"topic": "health"}) == ["moved"]
+    assert by_words(store, "dentist", within=(MARCH,)) == ["fear"]
+    assert by_words(store, "dentist", within=(MARCH,), scope=Scope(user_id="ann")) == []
+    assert by_words(store, "dentist", within=(replace(MARCH, start=None),)) == ["fear", "moved"]
+    assert by_words(store, "dentist", within=(replace(MARCH, end=None),)) == ["fear"]
 
 
 def test_rows_that_a_filter_takes_out_are_made_up_for(words: Any) -> None:
@@ -94,7 +89,7 @@ def test_rows_that_a_filter_takes_out_are_made_up_for(words: Any) -> None:
     with RecallStore(embedding=words) as store:
         store.add([*short, *long])
 
-        assert found(store, "tea", filter={"tags": {"$contains": "x"}}) == ["a", "b", "c"]
+        assert by_words(store, "tea", filter={"tags": {"$contains": "x"}}) == ["a", "b", "c"]
 
 
 @pytest.mark.usefixtures("each_way")
@@ -129,7 +124,7 @@ def test_writes_and_other_questions_do_not_wait_for_a_search_by_words(
 
     monkeypatch.setattr(row_words, "best", held)
     with ThreadPoolExecutor() as threads:
-        searching = threads.submit(found, store, "dentist")
+        searching = threads.submit(by_words, store, "dentist")
         try:
             assert begun.wait(30)
             made = threads.submit(store.add, ["The dentist has a red bicycle."]).result(30)
@@ -154,8 +149,8 @@ def test_a_row_replaced_during_a_search_is_found_by_its_new_words_alone(
         return hits
 
     monkeypatch.setattr(row_words, "best", replaced)
-    assert found(store, "green tea") == []
-    assert found(store, "bicycle") == ["tea"]
+    assert by_words(store, "green tea") == []
+    assert by_words(store, "bicycle") == ["tea"]
 
 
 MANY = 700
@@ -223,6 +218,6 @@ def test_of_equally_good_rows_equal_collections_choose_the_same(words: Any, tmp_
         with RecallStore(folder, embedding=words) as store:
             store.add(order)
         with RecallStore(folder, embedding=words) as store:  # with its words committed
-            chosen.append(found(store, "tea"))
+            chosen.append(by_words(store, "tea"))
 
     assert chosen[0] == chosen[1]

@@ -7,22 +7,10 @@ from typing import Any
 import chromadb
 import pytest
 from store.kit import Counting, SmallEmbedding, best, ids, python_process
+from store.test_copying import MEMORIES
 
 from recall_retrievers.core.errors import EmbeddingMismatchError, StoreError
-from recall_retrievers.core.memory import Memory
 from recall_retrievers.store import RecallStore
-
-MEMORIES = [
-    Memory(
-        id=f"m{n:03}",
-        content=f"tea word{n}, two weeks ago",
-        created_at="2024-03-05T10:00:00Z",
-        metadata={"n": n},
-        said_before="Which tea?" if n % 2 else "",
-        **({"events": []} if n % 3 else {}),
-    )
-    for n in range(600)
-]
 
 KILLED = """
 import os, sys
@@ -30,7 +18,7 @@ from store.kit import SmallEmbedding
 from recall_retrievers.store import RecallStore
 
 class Dies(SmallEmbedding):
-    left = 2
+    left = 1
 
     def embed_documents(self, texts):
         if not self.left:
@@ -64,7 +52,7 @@ def test_after_a_kill_it_goes_on_where_it_ended(filled: Path) -> None:
             assert list(new.memories()) == expected
             for method in ("semantic", "keyword"):
                 assert ids(best(new, "word123, ago", method=method)) == ["m123"]
-            assert len(best(new, "tea", 600, filter={"event_start": {"$gt": 0}})) == 200
+            assert len(best(new, "tea", 300, filter={"event_start": {"$gt": 0}})) == 100
         assert list(store.memories()) == expected
     with RecallStore(filled, "second", embedding=other, create=False) as again:
         assert again.count() == len(MEMORIES)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from store.following import by_words
 from store.kit import SmallEmbedding
 from store.places import client_in
 
-from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows.row_index import RowIndex
 
@@ -32,7 +32,7 @@ def stores(
             for _ in range(2)
         ]
         opened[0].add(["other"])
-        assert found(opened[1], "other")
+        assert by_words(opened[1], "other")
         yield opened
         client.delete_collection(collection_name)
 
@@ -46,11 +46,6 @@ class Held(SmallEmbedding):
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         self.hold(texts)
         return super().embed_documents(texts)
-
-
-def found(store: RecallStore, text: str) -> list[str]:
-    """What is found by words."""
-    return [hit.memory.id for hit in store.find([Search(text, 5, method="keyword")])[0]]
 
 
 def at_once(*works: Callable[[], object]) -> None:
@@ -80,7 +75,7 @@ def test_a_version_that_came_while_another_was_embedded_leaves_nothing_in_it(
     at_once(lambda: stores[0].add([tea]), second)
     for store in stores:
         assert [each.metadata for each in store.get(["m0"])] == [{"cups": 2}]
-        assert (found(store, "tea"), found(store, "milk"), store.count()) == (["m0"], [], 2)
+        assert (by_words(store, "tea"), by_words(store, "milk"), store.count()) == (["m0"], [], 2)
 
 
 def test_the_row_index_hears_of_writes_in_the_order_of_chroma(
@@ -102,7 +97,7 @@ def test_the_row_index_hears_of_writes_in_the_order_of_chroma(
     monkeypatch.setattr(RowIndex, "put", held)
     at_once(lambda: stores[0].add([{"id": "m0", "content": "tea"}]), second)
     for store in stores:
-        assert (found(store, "tea"), found(store, "milk"), store.count()) == ([], ["m0"], 2)
+        assert (by_words(store, "tea"), by_words(store, "milk"), store.count()) == ([], ["m0"], 2)
 
 
 def test_two_changes_of_one_memory_are_both_there(stores: list[RecallStore]) -> None:
@@ -120,4 +115,4 @@ def test_two_changes_of_one_memory_are_both_there(stores: list[RecallStore]) -> 
     [last] = stores[0].get(["m0"])
     assert last.content == f"tea {ROUNDS // 4 - 1}"
     assert last.metadata == {f"key{turn}": turn for turn in range(ROUNDS // 4)}
-    assert found(stores[1], "tea") == ["m0"]
+    assert by_words(stores[1], "tea") == ["m0"]
