@@ -6,21 +6,6 @@ from timeline.cases import NOW, read, short
 from recall_retrievers.timeline import extract_time
 
 
-@table(
-    ("text", "words"),
-    [
-        ("What have I cooked since I moved in March?", "since I moved in March"),
-        (
-            "Whom did I meet last Friday, as mentioned on 5 May 2023?",
-            "last Friday, as mentioned on 5 May 2023",
-        ),
-        ("自从三月搬家以来我读了什么？", "自从三月搬家以来"),
-    ],
-)
-def test_the_clause_is_a_part_of_the_words_of_time(text: str, words: str) -> None:
-    assert [one.text for one in extract_time(text, NOW)] == [words]
-
-
 def test_the_day_of_the_mention_stays_as_another_reading() -> None:
     (found,) = extract_time("Whom did I meet last Friday, as mentioned on 5 May 2023?", NOW)
     assert short(found.start) == "2023-04-28"

@@ -63,6 +63,11 @@ def test_the_other_common_reading_is_kept(text: str, start: str, end: str) -> No
         ("How was last week's meeting?", "last week's"),
         ("What was said in yesterday's meeting?", "yesterday's"),
         ("What was I working on at the end of Q1?", "at the end of Q1"),
+        ("What have I cooked since I moved in March?", "since I moved in March"),
+        (
+            "Whom did I meet last Friday, as mentioned on 5 May 2023?",
+            "last Friday, as mentioned on 5 May 2023",
+        ),
     ],
 )
 def test_the_span_holds_the_words_of_time_and_no_others(text: str, words: str) -> None:
