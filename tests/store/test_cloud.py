@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import chromadb
 import pytest
 from cloud_stand_in import CloudStandIn
 from store.kit import SmallEmbedding, best, contents, ids, similarities
+from store.places import store_in
 from tables import table
 
 from recall_retrievers.core.errors import FilterError, KeywordSearchError, MemoryFormatError
@@ -58,14 +60,12 @@ def both(cloud: CloudStandIn) -> Iterator[tuple[RecallStore, RecallStore]]:
 
 
 @pytest.fixture
-def store(cloud: CloudStandIn, collection_name: str) -> Iterator[RecallStore]:
+def store(
+    request: pytest.FixtureRequest, tmp_path: Path, collection_name: str, small: SmallEmbedding
+) -> Iterator[RecallStore]:
     """A store of one test in the cloud."""
-    client = cloud.client()
-    small = SmallEmbedding()
-    with RecallStore(client, collection_name, embedding=small, create=True) as opened:
+    with store_in("cloud", request, tmp_path, collection_name, small) as opened:
         yield opened
-    if collection_name in {each.name for each in client.list_collections()}:
-        client.delete_collection(collection_name)
 
 
 ANN = Scope(user_id="u1", agent_id="a1")
