@@ -82,13 +82,6 @@ def test_a_changed_text_is_read_anew(store: RecallStore) -> None:
     assert store.find([Search("met", limit=9, within=named("yesterday"))])[0] == []
 
 
-def test_what_a_store_gave_back_is_stored_as_it_is(in_memory: RecallStore) -> None:
-    in_memory.add([{"id": "a", "content": TEXT, "created_at": "2024-03-20T00:30:00+14:00"}])
-    before = in_memory.get(["a"])
-    in_memory.add(before)
-    assert in_memory.get(["a"]) == before
-
-
 def test_the_clock_of_the_store_is_the_recorded_time_where_there_is_none(
     small: SmallEmbedding,
 ) -> None:

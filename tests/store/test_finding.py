@@ -16,15 +16,6 @@ from recall_retrievers.store.rows.table import Table
 
 
 class TestFinding:
-    def test_opposite_directions_count_nothing(self, in_memory: RecallStore) -> None:
-        class Opposite(SmallEmbedding):
-            def embed_query(self, text: str) -> list[float]:
-                return [1.0, 0.0] if text == "for" else [-1.0, 0.0]
-
-        with RecallStore(embedding=Opposite(2)) as store:
-            store.add(["against"])
-            assert best(store, "for")[0].score == 0
-
     def test_a_book_is_no_question(self, in_memory: RecallStore) -> None:
         with pytest.raises(QueryError, match="50,000 characters at most"):
             in_memory.find([Search("tea " * 12_501, 1)])
