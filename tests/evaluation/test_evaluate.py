@@ -1,6 +1,5 @@
 """Questions of a user's own: read from a file, asked, and counted."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,8 @@ def test_each_question_is_answered_and_counted() -> None:
     evaluation = evaluate_with(find, questions)
 
     assert seen == questions
+    with pytest.raises(SettingsError):
+        seen[0].question = "another"
     first, second = evaluation.answers
     assert first.found == ("m2", "m1")  # each once
     assert first.places == {"m1": 2, "m9": None}
@@ -105,15 +106,3 @@ def test_a_file_without_questions_says_how_to_write_one(tmp_path: Path) -> None:
 
     with pytest.raises(QuestionFileError, match='"relevant"'):
         read_questions(path)
-
-
-def test_the_scope_of_a_line_is_that_of_the_question(tmp_path: Path) -> None:
-    path = tmp_path / "questions.jsonl"
-    row = {"question": "Which dentist?", "relevant": ["m1"], "user_id": "ann"}
-    path.write_text(json.dumps(row), encoding="utf-8")
-
-    [question] = read_questions(path)
-
-    assert question.scope.fields() == {"user_id": "ann"}
-    with pytest.raises(SettingsError):
-        question.question = "another"
