@@ -25,8 +25,8 @@ def stores(
     request: pytest.FixtureRequest, tmp_path: Path, collection_name: str
 ) -> Iterator[list[RecallStore]]:
     """Two stores, whose row index is there."""
-    client = client_in(request.param, request, tmp_path)
     with ExitStack() as stack:
+        client = stack.enter_context(client_in(request.param, request, tmp_path))
         opened = [
             stack.enter_context(RecallStore(client, collection_name, embedding=Held()))
             for _ in range(2)
