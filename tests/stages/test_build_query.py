@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage
-from stages.worlds import Scripted
+from stages.scripted import answered
 from tables import table
 
 from benchmarks.follow_ups import read
@@ -29,20 +29,17 @@ SIMPLE = f"- user: {'x' * 200}...\n- assistant: Which?\n- user: This."
 
 
 def built(text: str = "", reply: object = '{"query": "file upload"}', **settings: object) -> Recall:
-    def ask(prompts):
-        return [reply] * len(prompts)
-
     query = Query(text=text, reference_time=NOW, messages=read_messages(SAID))
-    return run(BuildQuery(**settings).apply(Recall(query)), Scripted(ask))
+    return answered([BuildQuery(**settings)], Recall(query), reply)[0]
 
 
 def test_a_question_stays_and_no_model_is_asked() -> None:
-    def ask(prompts):
-        raise AssertionError("asked")
-
     query = Query(text="Who?", reference_time=NOW, messages=read_messages(SAID))
 
-    assert run(BuildQuery(llm=object()).apply(Recall(query)), Scripted(ask)).query is query
+    recall, prompts = answered([BuildQuery(llm=object())], Recall(query), "")
+
+    assert recall.query is query
+    assert prompts == []
 
 
 def test_without_a_model_the_last_three_messages_are_the_query() -> None:
@@ -156,23 +153,18 @@ def test_a_question_among_its_messages_is_none_of_them() -> None:
 
 
 def test_a_model_writes_the_question_anew() -> None:
-    shown = []
-
-    def ask(prompts: Any) -> list[str]:
-        shown.extend(prompts)
-        return ['{"query": "How much did Mr Fenn charge for the boiler?"}']
-
+    stages = [BuildQuery(llm=object(), condense=True)]
+    said = '{"query": "How much did Mr Fenn charge for the boiler?"}'
     query = Query(text="How much?", reference_time=NOW, messages=read_messages(BOILER))
-    recall = run(BuildQuery(llm=object(), condense=True).apply(Recall(query)), Scripted(ask))
+
+    recall, [prompt] = answered(stages, Recall(query), said)
+    failed, _ = answered(stages, Recall(query), "?")
 
     assert recall.query.searched == "How much did Mr Fenn charge for the boiler?"
-    assert [each in shown[0].user for each in ("Who fixed", "Mr Fenn", "How much?")] == [True] * 3
-    failed = run(
-        BuildQuery(llm=object(), condense=True).apply(Recall(query)), Scripted(lambda _: ["?"])
-    )
+    assert [each in prompt for each in ("Who fixed", "Mr Fenn", "How much?")] == [True] * 3
     assert (failed.query.searched, len(failed.fallbacks)) == (f"How much?{FILLED}", 1)
     alone = query.model_copy(update={"messages": (Message(role="user", content="How much?"),)})
-    assert run(BuildQuery(llm=object(), condense=True).apply(Recall(alone))).query is alone
+    assert answered(stages, Recall(alone), said)[0].query is alone
 
 
 @pytest.mark.parametrize("half", ["development", "held back"])

@@ -2,14 +2,12 @@
 
 from datetime import UTC, datetime
 
-from stages.worlds import Scripted
+from stages.scripted import answered
 from tables import table
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Query
-from recall_retrievers.core.requests import Reply
-from recall_retrievers.core.stage import Recall, pipeline, stamped_ranges
-from recall_retrievers.core.world import run
+from recall_retrievers.core.stage import Recall, stamped_ranges
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.timeline import extract_time
 from recall_retrievers.timeline.extract_time import without_time_words
@@ -88,17 +86,8 @@ LOCKDOWN = '{"words": "during the lockdown", "start": "2020-03-22", "end": "2020
 
 
 def asked_with_a_model(question: str, reply: object) -> tuple[Recall, list[str]]:
-    """What comes out, and the prompts that the model was sent on the way."""
-    prompts = []
-
-    def ask(requests):
-        prompts.extend(requests)
-        return [Reply(reply)]
-
     asked = Recall(Query(text=question, reference_time=NOW), (Memory(content="a"),))
-    return run(pipeline([ExtractTime(llm=object())], asked), Scripted(ask)), [
-        each.user for each in prompts
-    ]
+    return answered([ExtractTime(llm=object())], asked, reply)
 
 
 def test_a_model_is_asked_where_the_grammar_cannot_read_the_words_of_time() -> None:

@@ -14,14 +14,12 @@ from stages.hostile import HOSTILE
 from stages.injections import IMAGE, INJECTIONS, LINK, SCRIPT, TAG, Injection
 from stages.scripted import answered
 from stages.test_explain import Seen
-from stages.worlds import Scripted
 from tables import table
 
 from recall_retrievers.agents.recall_tool import RecallToolInput, recalled_text
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall, Stage
-from recall_retrievers.core.world import run
 from recall_retrievers.explain.explanation import explain
 from recall_retrievers.llm.checking.citation_check import live_parts
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
@@ -182,8 +180,7 @@ LIVE = [
 
 def rewritten(said: str, *memories: Candidate, **settings: object) -> Recall:
     reply = json.dumps({"sentences": [{"text": said, "memories": [1]}, HONEST.content + " [1]"]})
-    stage = RewriteMemory(llm=object(), **settings)
-    return run(stage.apply(asked(*memories)), Scripted(lambda prompts: [reply] * len(prompts)))
+    return answered([RewriteMemory(llm=object(), **settings)], asked(*memories), reply)[0]
 
 
 @table("min_support", [0, 0.4])

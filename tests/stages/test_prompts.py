@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tables import table
@@ -59,29 +60,13 @@ ASKED = Recall(
 )
 UNASKED = Recall(Query(text="", reference_time=NOW, messages=MESSAGES))
 
+SHORT: dict[str, Any] = {"token_budget": 200, "token_counter": estimate_tokens}
 CASES: dict[str, tuple[Callable[[], Stage], Recall]] = {
-    "semantic_rank": (
-        lambda: SemanticRank(llm=object(), token_budget=200, token_counter=estimate_tokens),
-        ASKED,
-    ),
-    "rerank_memory": (
-        lambda: RerankMemory(llm=object(), token_budget=200, token_counter=estimate_tokens),
-        ASKED,
-    ),
-    "rewrite_memory": (
-        lambda: RewriteMemory(llm=object(), token_budget=200, token_counter=estimate_tokens),
-        ASKED,
-    ),
-    "reflect_summary": (
-        lambda: Reflect(llm=object(), token_budget=200, token_counter=estimate_tokens),
-        ASKED,
-    ),
-    "reflect_key_points": (
-        lambda: Reflect(
-            llm=object(), token_budget=200, token_counter=estimate_tokens, kind="key_points"
-        ),
-        ASKED,
-    ),
+    "semantic_rank": (lambda: SemanticRank(llm=object(), **SHORT), ASKED),
+    "rerank_memory": (lambda: RerankMemory(llm=object(), **SHORT), ASKED),
+    "rewrite_memory": (lambda: RewriteMemory(llm=object(), **SHORT), ASKED),
+    "reflect_summary": (lambda: Reflect(llm=object(), **SHORT), ASKED),
+    "reflect_key_points": (lambda: Reflect(llm=object(), kind="key_points", **SHORT), ASKED),
     "build_query": (lambda: BuildQuery(llm=object()), UNASKED),
     "extract_time": (
         lambda: ExtractTime(llm=object()),

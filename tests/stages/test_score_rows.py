@@ -6,16 +6,14 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
+from stages.scripted import answered
 from stages.test_fusion import fuse_arms
-from stages.worlds import Scripted
 from tables import table
 
 from recall_retrievers.core.candidate import Candidate, Hit, Step
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.recall import Dropped
-from recall_retrievers.core.requests import Reply
-from recall_retrievers.core.stage import Recall, Stage, pipeline
-from recall_retrievers.core.world import run
+from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.explain.explanation import explain
 from recall_retrievers.explain.rows import rows
 from recall_retrievers.stages.filters import TimeDecay
@@ -54,10 +52,7 @@ def ranked(*stages: Stage, found: list[Candidate] | None = None) -> list[Candida
     query = Query(text=question, reference_time=NOW, time_ranges=extract_time(question, NOW))
     said = '{"scores": [{"memory": 1, "score": 0.9}, {"memory": 2, "score": 0.4}]}'
     given = candidates() if found is None else found
-    recall = run(
-        pipeline(stages, Recall(query, tuple(given))), Scripted(lambda asked: [Reply(said)])
-    )
-    return list(recall.memories)
+    return list(answered(stages, Recall(query, tuple(given)), said)[0].memories)
 
 
 def by_hand(labels: list[str]) -> float:

@@ -1,7 +1,6 @@
 """Which conversations need memories, in five languages; a model decides what words leave open."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,12 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage, MessageRole
 from stages.reply_table import NO, UNSURE, YES
-from stages.worlds import Scripted
+from stages.scripted import answered
 from tables import table
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Query
-from recall_retrievers.core.requests import Reply
-from recall_retrievers.core.stage import Prompt, Recall, pipeline
-from recall_retrievers.core.world import run
+from recall_retrievers.core.stage import Recall
 from recall_retrievers.gate.language import load_language
 from recall_retrievers.gate.phrases import Phrases, tokens_of
 from recall_retrievers.stages.search_gate import SearchGate, should_search_memory
@@ -242,18 +239,9 @@ MEMORIES = (Memory(content="Tea."),)
 UNDECIDED = "Warum niest meine Katze?"
 
 
-def _recall(question: str) -> Recall:
-    return Recall(Query(text=question, reference_time=parse_time("2024-03-08T12:00:00Z")), MEMORIES)
-
-
-def _run(gate: SearchGate, question: str, reply: object) -> tuple[Recall, list[Prompt]]:
-    asked: list[Prompt] = []
-
-    def ask(prompts: Sequence[Prompt]) -> list[Reply]:
-        asked.extend(prompts)
-        return [Reply(reply if isinstance(reply, Exception) else str(reply))]
-
-    return run(pipeline([gate], _recall(question)), Scripted(ask)), asked
+def _run(gate: SearchGate, question: str, reply: object) -> tuple[Recall, list[str]]:
+    query = Query(text=question, reference_time=parse_time("2024-03-08T12:00:00Z"))
+    return answered([gate], Recall(query, MEMORIES), reply)
 
 
 SAID = {'{"search": true}': 1, '{"search": false}': 0}
@@ -266,9 +254,9 @@ def test_a_model_decides_what_is_undecided(reply: str, kept: int) -> None:
     recall, [prompt] = _run(gate, UNDECIDED, reply)
 
     assert len(recall.memories) == kept
-    assert prompt.llm == "the model"
-    assert f"<message>\n{UNDECIDED}\n</message>" in prompt.user
+    assert f"<message>\n{UNDECIDED}\n</message>" in prompt
     assert bool(recall.skipped) is (not kept)
+    assert ("and no JSON" in "".join(recall.fallbacks)) is not reply.startswith("{")
 
 
 def test_a_model_is_not_asked_about_what_is_clear() -> None:
