@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face, both, once
+from faces.adapters import Face, both, once
 from faces.cases import CASES as SHARED
 from faces.cases import Case
 from faces.conftest import NOW
@@ -180,9 +180,6 @@ def test_what_must_hold_is_looked_for_behind_all_that_is_nearer(
 
     assert [each.id for each in far] == ["ann"]
     assert near == []  # the bound that was set
-
-
-LANGCHAIN, LLAMAINDEX = (next(f for f in FACES if f.is_langchain is each) for each in (True, False))
 
 
 @once

@@ -18,7 +18,7 @@ import pytest
 from faces.adapters import FACES, Face, once
 from faces.conftest import MEMORIES
 from faces.other_stores import open_store, rows
-from faces.owners import FIELDS, QUESTION, blanks, odd, retriever
+from faces.owners import FIELDS, QUESTION, add, blanks, odd, retriever
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain.agents import create_agent
@@ -139,7 +139,7 @@ def evaluated(face: Face, store: Any, scope: dict[str, Any]) -> object:
 
 
 def added(face: Face, store: Any, scope: dict[str, Any]) -> object:
-    return face.call(store, "add", [row(scope)])
+    return face.call(store, "add", [{"content": "The dentist is away.", "scope": scope}])
 
 
 def conversation_added(face: Face, store: Any, scope: dict[str, Any]) -> object:
@@ -151,18 +151,8 @@ def taken_over(face: Face, store: Any, scope: dict[str, Any]) -> object:
     anns = retriever(face, store, scope={"user_id": "ann"})
     for bound in (retriever(face, store), anns):
         with pytest.raises(ScopeError):
-            add_to(face, bound, "The dentist is away.", **scope)
+            add(face, bound, "The dentist is away.", **scope)
     raise ScopeError("both refused")
-
-
-def add_to(face: Face, asked: Any, text: str, **metadata: Any) -> list[str]:
-    if face.is_langchain:
-        return asked.add_documents([Document(page_content=text, metadata=metadata)])
-    return asked.add_nodes([TextNode(text=text, metadata=metadata)])
-
-
-def row(scope: Any) -> dict[str, Any]:
-    return {"content": "The dentist is away.", "scope": scope}
 
 
 def through_a_vector_store(face: Face, store: Any, scope: dict[str, Any]) -> object:

@@ -15,7 +15,6 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 from tables import table
-from tenacity import wait_none
 
 from recall_retrievers.llm.model_output import Spent
 from recall_retrievers.store import RecallStore
@@ -300,10 +299,7 @@ def test_the_counts_of_the_model_are_taken(face: Face) -> None:
 
 
 @once
-def test_every_attempt_counts_but_those_that_were_turned_away(
-    face: Face, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("recall_retrievers.llm.client._BACK_OFF", wait_none())
+def test_every_attempt_counts_but_those_that_were_turned_away(face: Face) -> None:
     turned_away = ConnectionResetError("by peer")
     once = cost(face, counting(face, all_judged))
     again = cost(face, counting(face, turned_away, all_judged), attempts=2)

@@ -36,11 +36,13 @@ def test_a_reflection_is_stored_once_with_its_question_and_sources(
     own_store: RecallStore, face: Face
 ) -> None:
     before = own_store.count()
-    retriever = reflecting(face, own_store, face.model(POINTS))
+    model = face.model(POINTS)
+    retriever = reflecting(face, own_store, model)
 
     for _ in range(2):
         [told] = face.ask(retriever, "the dentist moved")
 
+    assert model.prompts[1] == model.prompts[0]  # reflections never feed reflections
     assert told.content == "- The dentist moved and Ann is afraid. [1, 2]"
     assert "1 sentence(s) left out" in told.metadata["recall_degraded"]
     assert own_store.count() == before + 1
@@ -56,18 +58,6 @@ def _all(store: RecallStore) -> list[Any]:
     from recall_retrievers.core.stage import Search
 
     return [hit.memory for hit in store.find([Search("the dentist moved", limit=100)])[0]]
-
-
-@once
-def test_reflections_never_feed_reflections(own_store: RecallStore, face: Face) -> None:
-    model = face.model(POINTS)
-    retriever = reflecting(face, own_store, model)
-    face.ask(retriever, "the dentist moved")
-
-    [told] = face.ask(retriever, "the dentist moved")
-
-    assert "reflection-" not in told.metadata["recall_ids"]
-    assert model.prompts[1] == model.prompts[0]
 
 
 @once

@@ -1,12 +1,11 @@
 """RecallMemoryBlock in LlamaIndex's memory: what is recalled, what is kept, what goes wrong."""
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from faces.adapters import Face
-from faces.conftest import MEMORIES, NOW
+from faces.conftest import NOW
 from faces.owners import QUESTION, odd, retriever
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -299,22 +298,15 @@ async def test_too_long_it_leaves_out_the_last_first(store: RecallStore) -> None
     assert await block.atruncate(whole, 10_000) is None
 
 
-@pytest.fixture
-def shelf(words: object) -> Iterator[RecallStore]:
-    with RecallStore(embedding=words) as opened:
-        opened.add(MEMORIES)
-        yield opened
-
-
 @pytest.mark.parametrize("whole", [True, False], ids=["no scope", "an empty field"])
 def test_a_session_of_nobody_recalls_and_stores_nothing(
-    shelf: RecallStore, caplog: pytest.LogCaptureFixture, whole: bool
+    own_store: RecallStore, caplog: pytest.LogCaptureFixture, whole: bool
 ) -> None:
     answers = st.sampled_from([None, {}, Scope(), "", 0, False, []])
     if not whole:
         answers = st.fixed_dictionaries({"user_id": odd})
-    asked = retriever(Face("llamaindex_recall", True), shelf)
-    ids = {each.id for each in shelf.memories()}
+    asked = retriever(Face("llamaindex_recall", True), own_store)
+    ids = {each.id for each in own_store.memories()}
 
     @given(answer=answers)
     @settings(max_examples=25)
@@ -326,7 +318,7 @@ def test_a_session_of_nobody_recalls_and_stores_nothing(
         assert asyncio.run(block.aget([question], session_id="s1")) == ""
         asyncio.run(block.aput([question], session_id="s1"))
 
-        assert {each.id for each in shelf.memories()} == ids
+        assert {each.id for each in own_store.memories()} == ids
         assert caplog.text.count("ScopeError") >= 2
 
     nobody()

@@ -18,7 +18,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.runnables import RunnableLambda
 from stages.reply_kit import CONTENTS, KITS, Kit, Reply, bad, good
-from stages.reply_table import FORMED, NO, QUERIES, REPLIES, SCORED, SHAPES, YES
+from stages.reply_table import FORMED, REPLIES, SCORED, SHAPES
 from tables import table
 
 from recall_retrievers.llm.prompts import REPLY_FORMS
@@ -42,26 +42,6 @@ SAMPLE = [reply for reply in REPLIES if reply.name in NAMES]
 def test_a_reply(face: Face, kit: Kit, reply: Reply) -> None:
     if kit.stage in reply.kits:
         check_reply(face, kit, face.model(reply.make(kit)), reply)
-
-
-@table("reply", [*YES, *NO, *QUERIES])
-def test_a_word_or_a_line(store: RecallStore, face: Face, reply: str) -> None:
-    model = face.model(reply)
-    settings = (
-        {"stages": [face.BuildQuery(llm=model)]}
-        if reply in QUERIES
-        else {"gate": face.SearchGate(llm=model, undecided=(-99, 99))}
-    )
-    question = "" if reply in QUERIES else "The dentist?"
-
-    found = face.ask(
-        face.RecallRetriever(store=store, k=1, **settings), question, messages=MESSAGES
-    )
-
-    assert len(found) == (reply not in NO)
-    for each in found:
-        noted = "" if reply.startswith("{") else "and no JSON"
-        assert noted in each.metadata.get("recall_degraded", "")
 
 
 def check_reply(face: Face, kit: Kit, model: Any, reply: Reply) -> None:

@@ -1,7 +1,6 @@
 """A retriever and `recall` as a user sets them: one table of cases, filters, stages, moments."""
 
 import json
-import re
 import warnings
 from typing import Any
 
@@ -145,9 +144,6 @@ def test_whoever_wants_no_time_read_is_not_warned(face: Face, teeth: Any, settin
         face.RecallRetriever(store=teeth, stages=[face.SemanticRank()])
 
 
-ANN = {"scope": {"user_id": "ann"}, "timezone": "UTC", "k": 2}
-
-
 def many(count: int, **metadata: Any) -> list[Found]:
     return [Found(f"m{n}", f"Memory number {n}.", 0.9 - n / 100, metadata) for n in range(count)]
 
@@ -203,18 +199,6 @@ def test_results_carry_what_the_memory_is(store: RecallStore, face: Face) -> Non
         "topic": "health",
         "stars": 3,
     }
-
-
-@both
-def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: Face) -> None:
-    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC")
-
-    shown = face.explain_text(face.ask(retriever, "the dentist last Tuesday"))
-
-    assert '"last Tuesday" is understood as 2024-03-05 (Tuesday)' in shown
-    assert re.search(r"x 1\.\d+ recorded in time", shown)
-    assert "x 0.5 conversation" in shown
-    assert "Ann is afraid of the dentist." in shown
 
 
 @once

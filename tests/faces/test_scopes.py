@@ -11,7 +11,6 @@ from faces.owners import ANN, BOB, QUESTION, add, retriever
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.schema import TextNode
 from tables import table
 
 import langchain_recall
@@ -248,10 +247,7 @@ def test_a_retriever_and_a_tool_find_and_add_in_the_view(
     with pytest.raises(ScopeError, match="'bob' and cannot be changed to 'ann'"):
         face.ask(asked, "the dentist", scope={"user_id": "ann"})
 
-    if face.is_langchain:
-        made = asked.add_documents([Document("The dentist has a new phone.")])
-    else:
-        made = asked.add_nodes([TextNode(text="The dentist has a new phone.")])
+    made = add(face, asked, "The dentist has a new phone.")
     assert users(own_store, made) == {"bob"}
     assert {each.id for each in face.ask(asked, "the dentist")} == {"bob", *made}
 

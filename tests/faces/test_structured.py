@@ -53,22 +53,15 @@ def test_a_model_that_takes_a_form_is_given_it_and_asked_once(face: Face) -> Non
     assert [(each.id, each.score) for each in found] == [("c", 0.3), ("b", 0.2), ("a", 0.1)]
     assert len(model.prompts) == 1
     assert "recall_degraded" not in found[0].metadata
+    # Braces reach the model as they are, whatever the framework makes templates of.
+    assert quoted(2, face.Memory(content="A filling {user} the dentist.")) in model.prompts[0]
+    assert '{"scores": [[number, score]' in model.prompts[0]
     [form] = model.forms
     assert set(form["properties"]) == {"scores"}
     pairs = form["properties"]["scores"]
     pair = pairs["items"]
     assert (pairs["maxItems"], pair["minItems"], pair["maxItems"]) == (50, 2, 2)
     assert pair["items"] == {"minimum": 0, "type": "number"}
-
-
-@once
-def test_braces_in_a_memory_reach_a_model_that_takes_a_form(face: Face) -> None:
-    model = form_model(face, SCORES)
-
-    ranked(face, model)
-
-    assert quoted(2, face.Memory(content="A filling {user} the dentist.")) in model.prompts[0]
-    assert '{"scores": [[number, score]' in model.prompts[0]
 
 
 FAILING: dict[str, Any] = {

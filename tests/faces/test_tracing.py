@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -67,29 +67,22 @@ def telemetry(monkeypatch: pytest.MonkeyPatch) -> Telemetry:
     return made
 
 
-@pytest.fixture
-def notes(words: object) -> Iterator[RecallStore]:
-    with RecallStore(embedding=words) as opened:
-        opened.add(MEMORIES)
-        yield opened
-
-
 def retriever(face: Face, store: RecallStore, **settings: Any) -> Any:
     return face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2, **settings)
 
 
 @both
 def test_a_question_is_one_search_and_its_model_calls_are_in_it(
-    face: Face, notes: RecallStore, telemetry: Telemetry
+    face: Face, own_store: RecallStore, telemetry: Telemetry
 ) -> None:
     stages = [face.FuseRerank(), face.SemanticRank(llm=face.model("nonsense"))]
-    face.ask(retriever(face, notes, stages=stages, time_mode="ignore"), QUESTION)
+    face.ask(retriever(face, own_store, stages=stages, time_mode="ignore"), QUESTION)
 
     [chat, search] = telemetry.spans()
     assert search.name == "search_memory"
     assert dict(search.attributes or {}) == {
         "gen_ai.operation.name": "search_memory",
-        "gen_ai.memory.store.id": notes.name,
+        "gen_ai.memory.store.id": own_store.name,
         "gen_ai.memory.record.count": 2,
         "recall.degraded": ("SemanticRank",),
     }
@@ -103,13 +96,13 @@ def test_a_question_is_one_search_and_its_model_calls_are_in_it(
 
 @langchain
 def test_what_is_done_to_memories_is_a_span_each(
-    face: Face, notes: RecallStore, telemetry: Telemetry
+    face: Face, own_store: RecallStore, telemetry: Telemetry
 ) -> None:
-    face.call(notes, "add", [{"id": "tea", "content": "Ann likes tea."}])
-    face.call(notes, "update", "tea", metadata={"cups": 2})
-    face.call(notes, "find", [Search("tea", 3)])
-    face.call(notes, "delete", ["tea"])
-    face.call(notes, "purge")
+    face.call(own_store, "add", [{"id": "tea", "content": "Ann likes tea."}])
+    face.call(own_store, "update", "tea", metadata={"cups": 2})
+    face.call(own_store, "find", [Search("tea", 3)])
+    face.call(own_store, "delete", ["tea"])
+    face.call(own_store, "purge")
 
     spans = telemetry.spans()
     counted, named = "gen_ai.memory.record.count", "gen_ai.memory.record.id"
@@ -122,20 +115,20 @@ def test_what_is_done_to_memories_is_a_span_each(
         ("delete_memory", 1, "tea"),
         ("delete_memory", 0, None),
     ]
-    assert {about["gen_ai.memory.store.id"] for _, about in told} == {notes.name}
+    assert {about["gen_ai.memory.store.id"] for _, about in told} == {own_store.name}
     assert "Ann" not in "".join(each.to_json() for each in spans)
 
 
 @pytest.mark.parametrize("wanted", ["spans", "metrics"])
 def test_an_application_may_want_spans_or_metrics_alone(
-    notes: RecallStore, telemetry: Telemetry, monkeypatch: pytest.MonkeyPatch, wanted: str
+    own_store: RecallStore, telemetry: Telemetry, monkeypatch: pytest.MonkeyPatch, wanted: str
 ) -> None:
     module, provider = (
         (metrics._internal, "_METER_PROVIDER") if wanted == "spans" else (trace, "_TRACER_PROVIDER")
     )
     monkeypatch.setattr(module, provider, None)
 
-    notes.find([Search("tea", 3)])
+    own_store.find([Search("tea", 3)])
 
     assert [each.name for each in telemetry.spans()] == ["search_memory"] * (wanted == "spans")
     if wanted == "metrics":
@@ -144,12 +137,12 @@ def test_an_application_may_want_spans_or_metrics_alone(
 
 
 def test_an_error_has_its_type_and_nothing_that_it_says(
-    notes: RecallStore, telemetry: Telemetry, monkeypatch: pytest.MonkeyPatch
+    own_store: RecallStore, telemetry: Telemetry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for capture, description in (("", None), ("true", "'rum'")):
         monkeypatch.setenv(CAPTURE, capture)
         with pytest.raises(MissingMemoryError):
-            notes.update("rum", text="Bob drinks rum.")
+            own_store.update("rum", text="Bob drinks rum.")
         [update] = telemetry.spans()
         assert update.status.status_code is StatusCode.ERROR
         assert (update.attributes or {})["error.type"] == "MissingMemoryError"
@@ -162,12 +155,12 @@ def test_an_error_has_its_type_and_nothing_that_it_says(
 
 
 def test_a_question_that_is_cancelled_ends_its_span(
-    notes: RecallStore, telemetry: Telemetry
+    own_store: RecallStore, telemetry: Telemetry
 ) -> None:
     face = Face("langchain_recall", is_async=True)
 
     async def cancelled() -> None:
-        asked = retriever(face, notes, stages=[face.SemanticRank(llm=SlowChat(replies=[]))])
+        asked = retriever(face, own_store, stages=[face.SemanticRank(llm=SlowChat(replies=[]))])
         task = asyncio.create_task(asked.ainvoke(QUESTION, time_mode="ignore"))
         await asyncio.sleep(0.3)
         task.cancel()
@@ -180,10 +173,10 @@ def test_a_question_that_is_cancelled_ends_its_span(
 
 @once
 def test_no_text_leaves_unless_it_is_asked_for(
-    face: Face, notes: RecallStore, telemetry: Telemetry, monkeypatch: pytest.MonkeyPatch
+    face: Face, own_store: RecallStore, telemetry: Telemetry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = face.RewriteMemory(llm=face.model("The dentist put a filling in my tooth."))
-    asked = retriever(face, notes, stages=[writer])
+    asked = retriever(face, own_store, stages=[writer])
     with pytest.raises(QueryError):
         face.ask(asked, " ")
     face.ask(asked, QUESTION)
@@ -192,7 +185,7 @@ def test_no_text_leaves_unless_it_is_asked_for(
     assert "filling" not in said
 
     monkeypatch.setenv(CAPTURE, "true")
-    face.ask(retriever(face, notes), QUESTION)
+    face.ask(retriever(face, own_store), QUESTION)
     [search] = telemetry.spans()
     attributes = search.attributes or {}
     assert attributes["gen_ai.memory.query.text"] == QUESTION
@@ -203,11 +196,11 @@ def test_no_text_leaves_unless_it_is_asked_for(
 
 @once
 def test_tokens_that_the_model_has_counted_are_measured(
-    face: Face, notes: RecallStore, telemetry: Telemetry
+    face: Face, own_store: RecallStore, telemetry: Telemetry
 ) -> None:
     counted = {"input_tokens": 70, "output_tokens": 9, "total_tokens": 79}
     stage = face.SemanticRank(llm=_counting(face, counted))
-    face.ask(retriever(face, notes, stages=[stage], time_mode="ignore"), QUESTION)
+    face.ask(retriever(face, own_store, stages=[stage], time_mode="ignore"), QUESTION)
     [chat, _] = telemetry.spans()
     attributes = chat.attributes or {}
     assert attributes["gen_ai.usage.input_tokens"] == 70
