@@ -105,6 +105,15 @@ def own_store(words: WordsEmbedding) -> Iterator[RecallStore]:
         yield opened
 
 
+@pytest.fixture
+def boiler(words: WordsEmbedding) -> Iterator[RecallStore]:
+    """Memories of which "And how much was that?" finds the right one only after the question."""
+    with RecallStore(embedding=words) as opened:
+        opened.add(["Fenn fixed the boiler.", "For the boiler Fenn took 140 pounds."])
+        opened.add(["It rains.", "It shines."])
+        yield opened
+
+
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that is tried again is tried at once; tests/stages/test_answering.py waits.

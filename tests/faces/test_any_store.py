@@ -380,7 +380,6 @@ def test_reflections_keep_their_weight_where_the_store_cannot_look_up_their_sour
         ({"fetch_limit": 0}, "fetch_limit must be at least 1; got 0"),
         ({"fetchlimit": 9}, "did you mean 'fetch_limit'"),
         ({"fields": {"user": "owner"}}, "no argument 'user'"),
-        ({"source": "a store"}, "source"),
         ({"push_down": "sql"}, 'push_down must be "auto", "qdrant", .* got \'sql\''),
     ],
     ids=str,

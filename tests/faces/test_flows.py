@@ -72,28 +72,21 @@ def test_reflections_alone_come_back_as_they_are(face: Face) -> None:
 
 
 @once
-def test_what_repeats_a_memory_is_not_stored(store: RecallStore, face: Face) -> None:
+def test_what_repeats_a_memory_or_was_written_by_no_model_is_not_stored(
+    store: RecallStore, face: Face
+) -> None:
     """Of two memories with the same text a search returns one, and the other would be lost."""
-    before = store.count()
-    model = face.model(
-        '{"points": [{"text": "The dentist moved to Elm Street.", "memories": [1]}]}'
-    )
+    repeats = '{"points": [{"text": "The dentist moved to Elm Street.", "memories": [1]}]}'
+    before, moved = store.count(), "- The dentist moved to Elm Street. [1]"
 
-    [told] = face.ask(reflecting(face, store, model), "the dentist moved")
-
-    assert told.content == "- The dentist moved to Elm Street. [1]"
-    assert store.count() == before
-
-
-@once
-def test_what_no_model_wrote_is_not_stored(store: RecallStore, face: Face) -> None:
-    before = store.count()
-
-    for model in (None, face.model("I cannot help with that.")):
+    for model, text in (
+        (face.model(repeats), moved),
+        (None, f"{moved}\n- "),
+        (face.model("I cannot help with that."), f"{moved}\n- "),
+    ):
         [told] = face.ask(reflecting(face, store, model), "the dentist moved")
-        assert told.content.startswith("- The dentist moved to Elm Street. [1]\n- ")
-
-    assert store.count() == before
+        assert told.content.startswith(text)
+        assert store.count() == before
 
 
 @once

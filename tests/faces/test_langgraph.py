@@ -192,22 +192,13 @@ def test_the_next_turn_has_its_own_memories_and_the_history_none(store: RecallSt
 
 
 @langchain
-def test_a_follow_up_is_searched_with_what_was_said(words: Any, face: Face) -> None:
-    with RecallStore(embedding=words) as store:
-        store.add(
-            [
-                "Fenn fixed the boiler.",
-                "For the boiler Fenn took 140 pounds.",
-                "It rains.",
-                "It shines.",
-            ]
-        )
-        model = said("Fenn did.", "140 pounds.")
-        recall = RecallMiddleware(RecallRetriever(store=store, k=2))
-        agent = create_agent(model, middleware=[recall], checkpointer=InMemorySaver())
+def test_a_follow_up_is_searched_with_what_was_said(boiler: RecallStore, face: Face) -> None:
+    model = said("Fenn did.", "140 pounds.")
+    recall = RecallMiddleware(RecallRetriever(store=boiler, k=2))
+    agent = create_agent(model, middleware=[recall], checkpointer=InMemorySaver())
 
-        run(agent, "Who fixed the boiler?", face, thread_id="1")
-        run(agent, "And how much was that?", face, thread_id="1")
+    run(agent, "Who fixed the boiler?", face, thread_id="1")
+    run(agent, "And how much was that?", face, thread_id="1")
 
     assert "140 pounds" in model.shown[1][0].text
 

@@ -13,7 +13,6 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
 from tables import table
 
-import llamaindex_recall
 from llamaindex_recall import RecallMemoryBlock, RecallRetriever
 from recall_retrievers.agents import turn_writer
 from recall_retrievers.core.scope import Scope
@@ -97,20 +96,11 @@ async def test_one_question_is_asked_once_however_often_it_is_read(counting: Cou
     assert counting.asked == 2
 
 
-async def test_a_follow_up_is_searched_with_what_was_said(words: Any) -> None:
-    with RecallStore(embedding=words) as store:
-        store.add(
-            [
-                "Fenn fixed the boiler.",
-                "For the boiler Fenn took 140 pounds.",
-                "It rains.",
-                "It shines.",
-            ]
-        )
-        memory = memory_of(RecallMemoryBlock(retriever=RecallRetriever(store=store, k=2)))
-        await memory.aput_messages([told("Who fixed the boiler?"), told("Fenn did.", "assistant")])
+async def test_a_follow_up_is_searched_with_what_was_said(boiler: RecallStore) -> None:
+    memory = memory_of(RecallMemoryBlock(retriever=RecallRetriever(store=boiler, k=2)))
+    await memory.aput_messages([told("Who fixed the boiler?"), told("Fenn did.", "assistant")])
 
-        assert "140 pounds" in await seen(memory, "And how much was that?")
+    assert "140 pounds" in await seen(memory, "And how much was that?")
 
 
 async def test_the_moment_of_asking_can_come_with_the_call(store: RecallStore) -> None:
@@ -312,11 +302,10 @@ def test_a_session_of_nobody_recalls_and_stores_nothing(
     @settings(max_examples=25)
     def nobody(answer: Any) -> None:
         caplog.clear()
-        block = llamaindex_recall.RecallMemoryBlock(retriever=asked, scope_of=lambda _: answer)
-        question = ChatMessage(QUESTION)
+        block = RecallMemoryBlock(retriever=asked, scope_of=lambda _: answer)
 
-        assert asyncio.run(block.aget([question], session_id="s1")) == ""
-        asyncio.run(block.aput([question], session_id="s1"))
+        assert asyncio.run(block.aget([told(QUESTION)], session_id="s1")) == ""
+        asyncio.run(block.aput([told(QUESTION)], session_id="s1"))
 
         assert {each.id for each in own_store.memories()} == ids
         assert caplog.text.count("ScopeError") >= 2
@@ -327,20 +316,17 @@ def test_a_session_of_nobody_recalls_and_stores_nothing(
 async def test_the_scope_of_a_block_can_come_empty_with_the_call(
     store: RecallStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    block = llamaindex_recall.RecallMemoryBlock(
-        retriever=llamaindex_recall.RecallRetriever(store=store)
-    )
+    block = RecallMemoryBlock(retriever=RecallRetriever(store=store))
 
     for scope in ({"user_id": ""}, {"user_id": None}, "", [], 0):
-        assert await block.aget([ChatMessage(QUESTION)], session_id="s1", scope=scope) == ""
+        assert await block.aget([told(QUESTION)], session_id="s1", scope=scope) == ""
     assert caplog.text.count("ScopeError: scope") == 5
 
 
 async def test_a_block_that_keeps_to_its_session_needs_one(
     store: RecallStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asked = llamaindex_recall.RecallRetriever(store=store)
-    block = llamaindex_recall.RecallMemoryBlock(retriever=asked, by_session=True)
+    block = RecallMemoryBlock(retriever=RecallRetriever(store=store), by_session=True)
 
-    assert await block.aget([ChatMessage(QUESTION)]) == ""
+    assert await block.aget([told(QUESTION)]) == ""
     assert "scope session_id must be a text" in caplog.text

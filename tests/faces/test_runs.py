@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face, both, document
+from faces.adapters import FACES, Face, both, document, llamaindex
 from faces.conftest import MEMORIES
 from faces.listening import Events, listening
 from faces.slow_models import GIVEN, all_judged, slow_model
@@ -15,7 +15,6 @@ from llama_index.core.instrumentation import get_dispatcher
 from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
-LLAMAINDEX = [each for each in FACES if not each.is_langchain]
 STAGES = ["ExtractTime", "Retrieve", "SemanticRank", "StaleReflections", "FuseRerank"]
 
 
@@ -186,7 +185,7 @@ def test_what_recall_does_in_one_call_is_shown_too(store: RecallStore, face: Fac
     )
 
 
-@pytest.mark.parametrize("face", LLAMAINDEX, ids=str)
+@llamaindex
 def test_usage_is_told_to_instrumentation_inside_the_span_of_its_stage(
     store: RecallStore, face: Face
 ) -> None:
