@@ -50,14 +50,8 @@ def _recorded(memory: Candidate) -> dict[str, float]:
     return written
 
 
-class LangChainWords(Embeddings):
+class LangChainWords(WordsEmbedding, Embeddings):
     """The words embedding as LangChain has it."""
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return WORDS.embed_documents(texts)
-
-    def embed_query(self, text: str) -> list[float]:
-        return WORDS.embed_query(text)
 
 
 class LlamaIndexWords(BaseEmbedding):

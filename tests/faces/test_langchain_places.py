@@ -143,11 +143,6 @@ def test_a_store_says_that_it_cannot_be_pickled(retriever: RecallRetriever) -> N
 # -- the stages -----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def given(retriever: RecallRetriever) -> dict[str, Any]:
-    return {"query": "dentist", "documents": retriever.invoke("dentist")}
-
-
 def test_a_stage_says_what_it_takes() -> None:
     taken = FuseRerank().get_input_jsonschema()["$defs"]["CompressorInput"]
 
@@ -164,11 +159,12 @@ def test_a_stage_is_never_written_down_without_its_model() -> None:
         loads(written, valid_namespaces=["langchain_recall"], allowed_objects=[SemanticRank])
 
 
-def test_a_stage_takes_its_model_along_when_it_is_pickled(given: dict[str, Any]) -> None:
+def test_a_stage_takes_its_model_along_when_it_is_pickled(retriever: RecallRetriever) -> None:
     model = ScriptedChat(replies=['{"scores": [{"memory": 2, "score": 1.0}]}'])
 
     back = pickle.loads(pickle.dumps(SemanticRank(llm=model, semantic_share=1)))
 
+    given = {"query": "dentist", "documents": retriever.invoke("dentist")}
     assert _ids(back.invoke(given)) == ["moved", "fear"]
 
 

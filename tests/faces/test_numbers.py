@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import pytest
+from conftest import WordsEmbedding
 from faces.adapters import Face, both, once
 from faces.conftest import MEMORIES
 from langchain_core.documents import Document
@@ -213,19 +214,13 @@ def test_an_error_quotes_little(
     assert "4711" not in caplog.text
 
 
-class Failing:
+class Failing(WordsEmbedding):
     """An embedding that says what it was handed."""
 
     model_name = "failing"
 
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        raise RuntimeError(f"cannot embed {texts}")
-
-    def embed_query(self, text: str) -> list[float]:
-        return self.embed_documents([text])[0]
-
-    async def aembed_query(self, text: str) -> list[float]:
-        return self.embed_query(text)
+    def _embed(self, text: str) -> list[float]:
+        raise RuntimeError(f"cannot embed {text}")
 
 
 def test_what_an_agent_cannot_store_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:

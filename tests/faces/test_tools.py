@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from conftest import WordsEmbedding
 from faces.adapters import Face, Found, once
 from faces.conftest import NOW
 from faces.listening import Events
@@ -123,16 +124,18 @@ CANDIDATES = [Found("filling", "The dentist put a filling in my tooth.", 0.6, {}
 
 
 @once
-def test_a_question_that_needs_no_memories_costs_no_search(store: RecallStore, face: Face) -> None:
+def test_a_question_that_needs_no_memories_costs_no_search(
+    store: RecallStore, words: WordsEmbedding, face: Face
+) -> None:
     stages = [face.SearchGate(), face.ExtractTime(), face.FuseRerank()]
     for settings in ({"gate": face.SearchGate()}, {"stages": stages}):
-        counted = Counted(store)
-        retriever = face.RecallRetriever(store=counted, **settings)
+        words.queries.clear()
+        retriever = face.RecallRetriever(store=store, **settings)
 
         assert face.ask(retriever, NOT_NEEDED) == []
-        assert not counted.searches
+        assert words.queries == []
         assert face.ask(retriever, NEEDED)
-        assert counted.searches
+        assert words.queries == [NEEDED]
     assert (face.should_search_memory(NEEDED), face.should_search_memory(NOT_NEEDED)) == (1, 0)
 
 
@@ -168,20 +171,3 @@ def test_an_empty_result_says_why_to_those_who_listen(store: RecallStore, face: 
     [skipped] = [each for each in events._seen if isinstance(each, SearchSkipped)]
     assert (skipped.query, skipped.why) == (NOT_NEEDED, expected)
     assert skipped.class_name() == "SearchSkipped"
-
-
-class Counted:
-    """A store that keeps what is looked up in it."""
-
-    def __init__(self, store: RecallStore) -> None:
-        self.searches: list[Any] = []
-        self._store = store
-        self.get, self.add = store.get, store.add
-
-    def find(self, searches: Any) -> Any:
-        self.searches += searches
-        return self._store.find(searches)
-
-    async def afind(self, searches: Any) -> Any:
-        self.searches += searches
-        return await self._store.afind(searches)

@@ -54,15 +54,11 @@ def in_two_fences(text: str) -> bool:
 
 
 @SLY
-def test_the_tool_answers_in_fences_and_calls_them_quoted(sly: Candidate) -> None:
+def test_the_tool_and_a_text_before_a_conversation_have_fences(sly: Candidate) -> None:
     told = RecallToolInput(query="Where?").answer([sly, HONEST])
 
     assert told.startswith(f'{QUOTED_MATERIAL}\n<memory number="1"')
     assert in_two_fences(told)
-
-
-@SLY
-def test_what_stands_before_a_conversation_is_in_fences(sly: Candidate) -> None:
     assert in_two_fences(recalled_text([sly, HONEST]))
 
 
