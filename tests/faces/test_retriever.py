@@ -66,62 +66,49 @@ def test_a_reflection_is_verified_and_stored(own_store: RecallStore, face: Face)
 QUESTION = "What about the dentist last Tuesday?"
 
 
-@pytest.fixture
-def teeth() -> Any:
-    teeth = RecallStore()
-    teeth.add(
-        [
-            {"id": "filled", "content": "The dentist filled a tooth.", "created_at": "2024-03-05"},
-            {"id": "moved", "content": "The dentist moved.", "created_at": "2024-02-01"},
-        ]
-    )
-    yield teeth
-    teeth.close()
-
-
 @once
-def test_one_stage_is_changed_and_the_others_stay(face: Face, teeth: Any) -> None:
+def test_one_stage_is_changed_and_the_others_stay(face: Face, store: RecallStore) -> None:
     fuse = face.FuseRerank(fuse_time_ratio=3)
-    replaced = face.RecallRetriever(store=teeth, replace=[fuse], timestamp=NOW, timezone="UTC")
+    replaced = face.RecallRetriever(store=store, replace=[fuse], timestamp=NOW, timezone="UTC")
     written = face.RecallRetriever(
-        store=teeth, stages=[face.ExtractTime(), fuse], timestamp=NOW, timezone="UTC"
+        store=store, stages=[face.ExtractTime(), fuse], timestamp=NOW, timezone="UTC"
     )
 
     found = face.ask(replaced, QUESTION)
 
-    assert found[0].metadata["recall_time_ratio"] > 2
+    assert max(each.metadata["recall_time_ratio"] for each in found) > 2
     assert found == face.ask(written, QUESTION)
 
 
 @once
-def test_a_ready_made_flow_keeps_its_stages_and_its_model(face: Face, teeth: Any) -> None:
+def test_a_ready_made_flow_keeps_its_stages_and_its_model(face: Face, store: RecallStore) -> None:
     model = face.model('{"scores": [{"memory": 1, "score": 0.9}, {"memory": 2, "score": 0.1}]}')
     retriever = face.personal_memory_retriever(
-        teeth, model, replace=[face.SemanticRank(window=5), face.FuseRerank(fuse_time_ratio=3)]
+        store, model, replace=[face.SemanticRank(window=5), face.FuseRerank(fuse_time_ratio=3)]
     )
 
     names = [type(stage).__name__ for stage in retriever.stages]
     assert names == ["ExtractTime", "SemanticRank", "StaleReflections", "FuseRerank"]
     found = face.ask(retriever, QUESTION, timestamp=NOW)
     assert {0.9, 0.1} <= {each.metadata["recall_semantic"] for each in found}
-    assert len(model.prompts) == 1
+    assert len(model.prompts) == 2  # six memories, in the window that was set
 
 
 @once
-def test_a_stage_that_is_not_in_the_list_is_refused(face: Face, teeth: Any) -> None:
+def test_a_stage_that_is_not_in_the_list_is_refused(face: Face, store: RecallStore) -> None:
     with pytest.raises(ValueError, match=r"one SemanticRank among the stages .* there are 0: Extr"):
-        face.RecallRetriever(store=teeth, replace=[face.SemanticRank()])
+        face.RecallRetriever(store=store, replace=[face.SemanticRank()])
     two = [face.ExtractTime(), face.FuseRerank(), face.FuseRerank()]
     with pytest.raises(ValueError, match=r"one FuseRerank among the stages .* there are 2"):
-        face.RecallRetriever(store=teeth, stages=two, replace=[face.FuseRerank()])
+        face.RecallRetriever(store=store, stages=two, replace=[face.FuseRerank()])
 
 
 @both
 def test_a_list_that_forgets_to_read_the_time_warns_in_the_line_of_the_user(
-    face: Face, teeth: Any
+    face: Face, store: RecallStore
 ) -> None:
     with pytest.warns(UserWarning, match=r"put ExtractTime\(\) in front") as seen:
-        retriever = face.RecallRetriever(store=teeth, stages=[face.FuseRerank()])
+        retriever = face.RecallRetriever(store=store, stages=[face.FuseRerank()])
     assert [each.filename for each in seen] == [__file__]
 
     with warnings.catch_warnings():
@@ -133,15 +120,17 @@ def test_a_list_that_forgets_to_read_the_time_warns_in_the_line_of_the_user(
 @pytest.mark.parametrize(
     "settings", [{"time_mode": "ignore"}, {"time_range": "last Tuesday"}, {"fuse_time_ratio": 1}]
 )
-def test_whoever_wants_no_time_read_is_not_warned(face: Face, teeth: Any, settings: Any) -> None:
+def test_whoever_wants_no_time_read_is_not_warned(
+    face: Face, store: RecallStore, settings: Any
+) -> None:
     own = dict(settings)
     fuse = face.FuseRerank(fuse_time_ratio=own.pop("fuse_time_ratio", 2))
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        face.RecallRetriever(store=teeth, stages=[fuse], **own)
-        face.RecallRetriever(store=teeth)
-        face.RecallRetriever(store=teeth, stages=[face.SemanticRank()])
+        face.RecallRetriever(store=store, stages=[fuse], **own)
+        face.RecallRetriever(store=store)
+        face.RecallRetriever(store=store, stages=[face.SemanticRank()])
 
 
 def many(count: int, **metadata: Any) -> list[Found]:
