@@ -66,10 +66,14 @@ def check_reply(face: Face, kit: Kit, model: Any, reply: Reply) -> None:
         assert told.content == plain_text([face.Memory(content=each) for each in CONTENTS.values()])
 
 
+def filled_form(kit: Kit) -> object:
+    return REPLY_FORMS[kit.key].model_validate(kit.payload(kit.pairs() if kit.ranks else None))
+
+
 OBJECTS = [
     good("a mapping", lambda kit: MappingProxyType(kit.payload())),
     good("a list", lambda kit: kit.entries()),
-    good("a form", lambda kit: REPLY_FORMS[kit.key].model_construct(**kit.payload())),
+    good("a form", filled_form),
     good("a message in a mapping", lambda kit: {"raw": AIMessage(kit.json()), "parsed": None}),
     *[bad(repr(x)[:9], lambda kit, x=x: x) for x in (None, 7, [], b"so", {1}, {("a",): 1}, object)],
 ]

@@ -58,8 +58,13 @@ def test_fuse_rerank_twice_gives_the_same(face: Face) -> None:
     assert once[0].content == "[2024-03-05 10:00:00 Tuesday] A filling by the dentist."
 
 
+@both
 def test_print_memory_writes_what_a_reader_sees(face: Face) -> None:
-    text = face.text(face.PrintMemory(timezone="UTC"), CANDIDATES[:2])
+    # As a stock reader hands on a row of ours: with the columns that are kept for searching.
+    row = {"created_at": 1709632800000, "created_day": 19787, "created_month": 24290}
+    tea = Found("row", "Green tea.", 0.5, {**row, "topic": "tea"})
+
+    text = face.text(face.PrintMemory(timezone="UTC"), [*CANDIDATES[:2], tea])
 
     assert text == (
         "Memory 1:\n"
@@ -67,28 +72,13 @@ def test_print_memory_writes_what_a_reader_sees(face: Face) -> None:
         "  Recorded: 2024-02-01 09:00:00 Thursday\n\n"
         "Memory 2:\n"
         "  Content: A filling by the dentist.\n"
-        "  Recorded: 2024-03-05 10:00:00 Tuesday"
+        "  Recorded: 2024-03-05 10:00:00 Tuesday\n\n"
+        "Memory 3:\n"
+        "  Content: Green tea.\n"
+        "  Recorded: 2024-03-05 10:00:00 Tuesday\n"
+        "  Metadata: topic: tea"
     )
     assert face.text(face.PrintMemory(), []) == "No memories found."
-
-
-@once
-def test_print_memory_leaves_out_what_rows_keep_for_searching(face: Face) -> None:
-    """A stock reader hands on every column of a row of ours."""
-    row = {
-        "created_at": 1709632800000,
-        "created_day": 19787,
-        "created_month": 24290,
-        "topic": "tea",
-    }
-
-    text = face.text(face.PrintMemory(timezone="UTC"), [Found("a", "Green tea.", 0.5, row)])
-
-    assert text.splitlines()[1:] == [
-        "  Content: Green tea.",
-        "  Recorded: 2024-03-05 10:00:00 Tuesday",
-        "  Metadata: topic: tea",
-    ]
 
 
 QUESTION = "What did I cook during the lockdown?"

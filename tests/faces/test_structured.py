@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, get_ident
 from typing import Any
@@ -157,39 +157,8 @@ def test_a_form_may_be_switched_off(face: Face) -> None:
     assert "recall_degraded" not in found[0].metadata
 
 
-FORMS: dict[str, tuple[Callable[[Face, Any], Any], Any, str]] = {
-    "RerankMemory": (
-        lambda face, model: face.RerankMemory(llm=model, semantic_share=1),
-        {"ranking": [[2, 0.9], [1, 0.5], [3, 0.1]]},
-        "A filling {user} the dentist.",
-    ),
-    "RewriteMemory": (
-        lambda face, model: face.RewriteMemory(llm=model),
-        {"sentences": [{"text": "The dentist moved.", "memories": [1]}]},
-        "The dentist moved. [1]",
-    ),
-    "Reflect": (
-        lambda face, model: face.Reflect(llm=model),
-        {"points": [{"text": "Green tea.", "memories": [3]}]},
-        "Green tea. [3]",
-    ),
-}
-
-
 @once
-@table("stage", FORMS)
-def test_every_stage_has_its_form(face: Face, stage: str) -> None:
-    make, filled, expected = FORMS[stage]
-    model = form_model(face, filled, plain=AssertionError("asked plainly"))
-
-    found = face.refine(make(face, model), GIVEN, "the dentist")
-
-    assert found[0].content == expected
-    assert "recall_degraded" not in found[0].metadata
-
-
-@once
-def test_so_have_the_stages_that_read_the_question(store: RecallStore, face: Face) -> None:
+def test_the_stages_that_read_the_question_have_forms_too(store: RecallStore, face: Face) -> None:
     def fill(prompt: str) -> Any:
         if "You decide whether a message" in prompt:
             return {"search": True}

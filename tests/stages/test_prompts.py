@@ -98,7 +98,7 @@ def test_the_prompt(name: str) -> None:
 
 
 @table(("make", "asked"), CASES.values(), ids=CASES)
-def test_a_prompt_is_asked_of_the_model_it_was_given_and_within_its_time(
+def test_a_prompt_is_asked_of_the_model_it_was_given_within_its_time_and_in_its_form(
     make: Callable[[], Stage], asked: Recall
 ) -> None:
     stage = make().model_copy(update={"timeout_s": 3.0})
@@ -106,6 +106,9 @@ def test_a_prompt_is_asked_of_the_model_it_was_given_and_within_its_time(
     [first, *_] = next(stage.apply(asked))
 
     assert (first.llm, first.timeout_s) == (stage.llm, 3.0)
+    assert first.form is not None
+    for name in first.form.model_fields:
+        assert f'"{name}": ' in first.system + first.user
 
 
 def test_what_is_overlong_beside_the_memories_is_cut_too() -> None:
