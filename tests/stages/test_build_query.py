@@ -71,6 +71,7 @@ MESSAGES = {
     "mappings": {"role": "user", "content": "Tea?"},
     "mappings with a type": {"type": "user", "content": "Tea?"},
     "blocks": {"role": "user", "content": [{"type": "text", "text": "Tea?"}, {"type": "image"}]},
+    "blocks that are texts": {"role": "user", "content": ["Tea?"]},
     "pairs": ("user", "Tea?"),
     "ours": Message(role="user", content="Tea?"),
     "LlamaIndex": ChatMessage(role="user", content="Tea?"),

@@ -9,7 +9,7 @@ from growth import TIMES, growth
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
-from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.llms import ChatMessage
 from stages.reply_table import NO, UNSURE, YES
 from stages.scripted import answered
 from tables import table
@@ -68,17 +68,6 @@ BEFORE, AFTER = "Where did we eat?", "Thanks a lot!"
 CONVERSATIONS = {
     "texts": [BEFORE, AFTER],
     "pairs": [("human", BEFORE), ("ai", "At Luigi's."), ("human", AFTER)],
-    "mappings": [
-        {"role": "user", "content": BEFORE},
-        {"role": "assistant", "content": None},
-        {"role": "user", "content": [{"type": "text", "text": AFTER}, {"type": "image_url"}]},
-    ],
-    "LangChain": [HumanMessage(BEFORE), AIMessage("At Luigi's."), HumanMessage([AFTER])],
-    "LlamaIndex": [
-        ChatMessage(BEFORE),
-        ChatMessage("At Luigi's.", role=MessageRole.ASSISTANT),
-        ChatMessage(AFTER),
-    ],
     "a transcript": f"User: {BEFORE}\nAssistant: At Luigi's.\nUser: {AFTER}",
 }
 
