@@ -60,6 +60,17 @@ def test_what_quotes_another_answer_within_itself_is_one() -> None:
     assert read_answer(reply, "scores").value == [1]
 
 
+@pytest.mark.parametrize(
+    "answer", ["[1, 2] ", '{"scores": [[1, 0.5]]} ', "1: 0.5\n", "[[1, 0.5], "]
+)
+def test_many_answers_take_no_more_than_many_times_as_long(answer: str) -> None:
+    def read(size: int) -> None:
+        with suppress(ReplyError):
+            read_scores(answer * (size // len(answer)), 20)
+
+    assert growth(read, 3_000) < 3 * TIMES
+
+
 @pytest.mark.parametrize("babble", ["[", "{", '{"', "<think>", "```", '{"a":', "[1,", "</think>"])
 def test_babble_is_given_up_soon(babble: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
