@@ -116,6 +116,8 @@ class MemoryCompressor(
 class ModelCompressor(ModelStage, MemoryCompressor):
     """A stage that asks a language model of LangChain; it stands first among its bases."""
 
+    piece: ClassVar[type | None] = BaseDocumentCompressor
+
     llm: Model | None = Field(default=None, exclude=True, repr=False)
 
 

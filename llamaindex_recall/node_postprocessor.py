@@ -82,6 +82,8 @@ class MemoryPostprocessor(ByItsName, Timed, Stage, BaseNodePostprocessor):
 class ModelPostprocessor(ModelStage, MemoryPostprocessor):
     """A stage that asks a language model of LlamaIndex; it stands first among its bases."""
 
+    piece: ClassVar[type | None] = BaseNodePostprocessor
+
     llm: LLM | None = Field(default=None, exclude=True, repr=False)
 
 

@@ -130,11 +130,12 @@ async def _service_of(options: argparse.Namespace, opened: AsyncExitStack) -> Se
     """What does the operations of the server, until what was opened for it is closed."""
     resolve_timezone(options.timezone)
     required = required_names(options.require_scope)
-    if options.command == "look" and Path(options.store).is_file():
-        beside = open_beside(Path(options.store), options.timezone)
+    place, looks = options.store, options.command == "look"
+    if looks and Path(place).is_file():
+        beside = open_beside(Path(place), options.timezone)
         beside.store.close()
-        options.store += ".recall"
-    source = source_of(options.store, new=options.command != "look")
+        place = str(Path(place).with_name(beside.name))
+    source = source_of(place, new=not looks)
     if not isinstance(source, str):
         store = open_store(source, options.collection, create=True, require_scope=required)
         await opened.enter_async_context(store)

@@ -96,7 +96,7 @@ def written(
 def _second_opinions(
     stage: Cites, outcomes: list[Checked], shown: Sequence[Window]
 ) -> Generator[Requests, Answers, tuple[list[Checked], str]]:
-    """Ask about every sentence that may stay, and remove those that are not supported.
+    """Ask `check` about every sentence that may stay, and remove what it does not support.
 
     A model that fails, or whose reply cannot be read, decides nothing: the doubtful sentences are
     removed, and no others. The note says so. The error of a function is raised.

@@ -9,9 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import exp, isfinite
 from statistics import StatisticsError, correlation, fmean
-from typing import Annotated, Any, cast
-
-from pydantic import AfterValidator, Field
+from typing import Any, ClassVar, cast
 
 from recall_retrievers.core.candidate import Candidate, Step, identity
 from recall_retrievers.core.errors import ModelError, ReplyError
@@ -37,11 +35,11 @@ NOT_JUDGED = "not judged"
 _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
 _A_FEW = 20  # memories; of fewer, half may well be good
-_OF_PIECES = ("compress_documents", "postprocess_nodes")  # of a framework's rerankers
 
 
-def _can_score(scorer: Any) -> object:
-    if scorer is None or _is_piece(scorer):
+def as_scorer(scorer: Any, piece: type | None) -> object:
+    """What scores, as a `Scorer`; a reranker of the framework, which is a piece, stays as it is."""
+    if scorer is None or isinstance(scorer, piece or ()):
         return scorer
     for method in ("score", "predict"):  # of LangChain's cross-encoders, of sentence-transformers'
         if score := getattr(scorer, method, None):
@@ -52,14 +50,6 @@ def _can_score(scorer: Any) -> object:
         "scorer must be a function (question, texts) -> scores, a cross-encoder or a reranker; "
         f"got {type(scorer).__name__}"
     )
-
-
-def _is_piece(scorer: object) -> bool:
-    return any(hasattr(scorer, name) for name in _OF_PIECES)
-
-
-AnyScorer = Annotated[object, AfterValidator(_can_score), Field(exclude=True, repr=False)]
-"""A function as `Scorer`, a cross-encoder, or a reranker of the framework; None = no scorer."""
 
 
 class Judge(ShowsMemories):
@@ -75,6 +65,8 @@ class Judge(ShowsMemories):
         top_n: How many to keep.
         window: How many memories go into one prompt at most; all prompts are sent at once.
     """
+
+    piece: ClassVar[type | None] = None  # the framework's rerankers are of this class
 
     semantic_share: Share = 0.35  # `benchmarks.weak_models` has the measurements
     orders: Orders = 1
@@ -126,7 +118,7 @@ def scored(stage: Judge, recall: Recall, scorer: object) -> Flow:
         return recall
     query, memories, wait = recall.query, tuple(recall.memories), stage.timeout_s
     try:
-        if _is_piece(scorer):
+        if isinstance(scorer, stage.piece or ()):
             [given] = yield [Refine(scorer, query, memories, wait)]
             if not isinstance(given, Exception):
                 known = {identity(memory): memory.score for memory in given}

@@ -445,7 +445,7 @@ class Look {
   async overview() {
     const all = (this.all = []);
     for (let after; this.host.browse && after !== null && all.length < MOST_DRAWN; ) {
-      const request = { limit: 100, after, user_id: this.user.value };
+      const request = { limit: 100, after, user_id: this.user.value || undefined };
       const page = await this.host.browse(request).catch(() => NOTHING); // `ask` says what is wrong
       if (all !== this.all) return; // another user was named
       all.push(...page.memories);

@@ -57,7 +57,7 @@ class _Asked(Sliders):
         named = {"k": self.k, "timestamp": self.timestamp, "time_mode": self.time_mode}
         time = RecallToolInput(query="", since=self.since, until=self.until).options()
         given: Any = {**time, **{name: value for name, value in named.items() if value is not None}}
-        if self.user_id:  # an empty field of the page names nobody
+        if self.user_id is not None:
             given["scope"] = {"user_id": self.user_id}
         return given  # type: ignore[no-any-return]  # the names are those of the settings
 

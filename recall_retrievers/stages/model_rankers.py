@@ -5,10 +5,12 @@ If the model fails, the order and the scores stand, and the trace says so.
 
 from dataclasses import replace
 
+from pydantic import Field, field_validator
+
 from recall_retrievers.core.settings import Share
 from recall_retrievers.core.stage import Flow, Recall, limit
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.judging import AnyScorer, Judge, judged, scored
+from recall_retrievers.llm.judging import Judge, as_scorer, judged, scored
 from recall_retrievers.llm.prompts import SCORE_PAIRS
 from recall_retrievers.ranking.near_duplicates import distinct
 from recall_retrievers.ranking.relevance import by_score
@@ -50,8 +52,13 @@ class SemanticRank(Judge):
         top_n: How many to keep. None = all: a later stage or the retriever's k cuts.
     """
 
-    scorer: AnyScorer = None
+    scorer: object = Field(default=None, exclude=True, repr=False)
     enable_ranker: bool = True
+
+    @field_validator("scorer")
+    @classmethod
+    def _that_scores(cls, scorer: object) -> object:
+        return as_scorer(scorer, cls.piece)
 
     def apply(self, recall: Recall) -> Flow:
         """Ask for scores, check every one against what was sent, and sort."""

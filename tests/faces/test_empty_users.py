@@ -240,6 +240,18 @@ WAYS = [
     Way("the context of a run", by_a_context, face="llamaindex_recall", examples=10),
     Way("recall()", in_one_call),
     Way("a store of the framework", of_another_store, examples=10),
+    Way(
+        "a question of explore",
+        lambda f, s, scope: f.explore(retriever(f, s)).ask(query=QUESTION, **scope),
+        fields=("user_id",),
+        values=blanks,
+    ),
+    Way(
+        "a list of explore",
+        lambda f, s, scope: f.explore(retriever(f, s)).browse(**scope),
+        fields=("user_id",),
+        values=blanks,
+    ),
     Way("a question with a known answer", evaluated),
     Way(
         "AgentMemory",

@@ -65,7 +65,7 @@ def test_without_a_question_the_page_lists_the_memories_of_the_scope(
     widget = explorer(face, store)
     listed, after = [], None
     while True:
-        asked = {"limit": 2, "after": after, "user_id": ""}
+        asked = {"limit": 2, "after": after}
         page = sent(widget, monkeypatch, asked, "browse")["answer"]
         listed += page["memories"]
         if (after := page["next"]) is None:

@@ -5,7 +5,7 @@ from tables import table
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Claim
 from recall_retrievers.llm.checking.citation_check import (
-    Evidence,
+    Sources,
     Verified,
     adds_a_clause,
     judge,
@@ -192,4 +192,4 @@ def test_memories_of_two_authors_are_a_talk_and_a_list_is_none() -> None:
 
     assert "speaker" in judge(Claim("Ann fishes.", (1, 2)), shown_of(two), 2, 0.4).broken
     for one in (recipe, Candidate(content="Preference: window seats", author="Ann")):
-        assert Evidence((one,)).turns == [("Ann", one.content)]
+        assert Sources((one,)).turns == [("Ann", one.content)]

@@ -78,7 +78,7 @@ _OF_ANOTHER = re.compile(
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Sources:
     """What a sentence may use of some memories. What is costly is made when it is needed."""
 
     memories: tuple[Candidate, ...]
@@ -147,7 +147,7 @@ class Evidence:
         return [each for each, found in self.sentences if 0 < most == len(needed & found)]
 
 
-def contradicts(sentence: str, sources: Evidence, needed: frozenset[str]) -> bool:
+def contradicts(sentence: str, sources: Sources, needed: frozenset[str]) -> bool:
     """Whether a sentence denies what its memories affirm, or affirms what they deny."""
     ours = polarity(sentence)
     best = [polarity(each) for each in sources.nearest(needed)]
@@ -177,7 +177,7 @@ def adds_a_clause(sentence: str, known: frozenset[str]) -> bool:
     return False
 
 
-def said_by_another(sentence: str, sources: Evidence) -> bool:
+def said_by_another(sentence: str, sources: Sources) -> bool:
     """Whether a sentence tells of one speaker what another says.
 
     The words behind a speaker's name are looked for in the turns of both. What the other asks,
@@ -221,12 +221,12 @@ BY_WORDS = frozenset({"words", "clauses"})
 """The rules that a second opinion may overrule: the same may be said in other words."""
 
 
-Shown = Callable[..., Evidence]
+Shown = Callable[..., Sources]
 
 
 def shown_of(memories: Sequence[Candidate]) -> Shown:
     """What memories say, by their numbers in the prompt: one, or several of them together."""
-    return cache(lambda *numbers: Evidence(tuple(memories[number - 1] for number in numbers)))
+    return cache(lambda *numbers: Sources(tuple(memories[number - 1] for number in numbers)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +376,7 @@ def _share(needed: frozenset[str], known: frozenset[str]) -> float:
     return len(needed & known) / len(needed)
 
 
-def _missing(sentence: str, sources: Evidence) -> Iterator[str]:
+def _missing(sentence: str, sources: Sources) -> Iterator[str]:
     """Whether the numbers and the links of a sentence are missing in its sources."""
     stated = stated_numbers(sentence)
     if stated and unknown_numbers(stated, sources.numbers):
