@@ -1,6 +1,5 @@
 """A widget for notebooks: questions asked of a retriever by hand, their answers as pictures."""
 
-import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -105,18 +104,19 @@ class Explorer(anywidget.AnyWidget):
         if not isinstance(store, Store):
             raise StoreError("the memories of this store cannot be listed; ask a question")
         call = self._retriever.for_call(question.options())
-        moment, _, last = (question.after or "").partition(" ")
         found = store.memories(
             scope=call.scope,
             filter=call.filter,
             time_range=next(iter(call.bounds(call.moment(datetime.now(UTC)), ExtractTime)), None),
             limit=question.limit,
-            after=Position(moment or None, last) if last else None,
+            after=None if question.after is None else Position.read(question.after),
         )
-        shown = [MemoryView.model_validate(each).model_dump(mode="json") for each in found]
-        if len(shown) < (question.limit or math.inf):
-            return {"memories": shown, "next": None}
-        return {"memories": shown, "next": f"{shown[-1]['created_at'] or ''} {shown[-1]['id']}"}
+        page = [*found]
+        is_last = question.limit is None or len(page) < question.limit
+        return {
+            "memories": [MemoryView.model_validate(x).model_dump(mode="json") for x in page],
+            "next": None if is_last else Position.of(page[-1]).written(),
+        }
 
     def __repr__(self) -> str:
         return _NO_WIDGETS if self._still is None else str(self._still)

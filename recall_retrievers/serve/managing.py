@@ -1,6 +1,5 @@
 """The operations that manage memories: add, list, count, get, update, supersede, delete."""
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -221,12 +220,12 @@ class ListMemories(_Reading):
             **self._conditions(service),
             order=self.order,
             limit=self.limit + 1,
-            after=None if self.after is None else _read_place(self.after),
+            after=None if self.after is None else Position.read(self.after),
         )
         found = [memory async for memory in listed]
         shown = found[: self.limit]
         is_last = len(found) == len(shown)
-        return Page(memories=shown, next=None if is_last else _place(shown[-1]))
+        return Page(memories=shown, next=None if is_last else Position.of(shown[-1]).written())
 
 
 class CountMemories(_Reading):
@@ -333,17 +332,3 @@ class DeleteMemories(_Conditions):
         conditions = self._conditions(service)
         delete = service.store.adelete
         return Deleted(deleted=await delete(self.ids, **conditions, everything=self.everything))
-
-
-def _place(memory: Memory) -> str:
-    """The place of a memory in a listing, for the URL of the next page."""
-    moment = "" if memory.created_at is None else memory.created_at.isoformat()
-    return base64.urlsafe_b64encode(json.dumps([moment, memory.id]).encode()).decode()
-
-
-def _read_place(text: str) -> Position:
-    try:
-        moment, memory_id = json.loads(base64.urlsafe_b64decode(text.encode()))
-        return Position(moment or None, str(memory_id))
-    except (ValueError, TypeError, RecursionError):
-        raise QueryError("after must be the `next` of the page before, as it was") from None

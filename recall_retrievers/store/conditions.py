@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -11,7 +13,7 @@ from typing import ClassVar, Literal, Self, TypedDict
 from pydantic import Field, field_validator
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.errors import SettingsError
+from recall_retrievers.core.errors import QueryError, SettingsError
 from recall_retrievers.core.memory import ALWAYS, Memory, MetadataValue, Standing
 from recall_retrievers.core.query import AwareTime, Filter, TimeInput
 from recall_retrievers.core.requests import Search
@@ -72,6 +74,24 @@ class Position:
                 "no id"
             )
         return cls(memory.created_at, memory.id)
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """The place in a text of `written`.
+
+        Raises:
+            QueryError: When it is none.
+        """
+        try:
+            moment, memory_id = json.loads(base64.urlsafe_b64decode(text.encode()))
+            return cls(moment or None, str(memory_id))
+        except (ValueError, TypeError, RecursionError):
+            raise QueryError("after must be the `next` of the page before, as it was") from None
+
+    def written(self) -> str:
+        """The place as a text for a URL or a message; `read` reads it."""
+        moment = "" if self.timestamp is None else self.timestamp.isoformat()
+        return base64.urlsafe_b64encode(json.dumps([moment, self.id]).encode()).decode()
 
     @property
     def key(self) -> tuple[int, str]:

@@ -77,6 +77,8 @@ def test_without_a_question_the_page_lists_the_memories_of_the_scope(
     assert moved["id"] == "moved"
     others = sent(widget, monkeypatch, {"user_id": "bob"}, "browse")
     assert "scope" in others["error"]
+    lost = sent(widget, monkeypatch, {"after": "x"}, "browse")
+    assert "after must be the `next` of the page before" in lost["error"]
     assert widget.browses
 
 
