@@ -46,6 +46,17 @@ def write_to_disk(path: Path) -> None:
         os.close(opened)
 
 
+def read_at(file: int, size: int, at: int) -> bytes:
+    """Bytes of an open file from a position on; fewer where it ends.
+
+    A bad sector is an `OSError`; of a mapped file it would be a signal that ends the process.
+    """
+    if hasattr(os, "pread"):
+        return os.pread(file, size, at)
+    os.lseek(file, at, os.SEEK_SET)  # Windows
+    return os.read(file, size)
+
+
 def mapped(file: int, size: int) -> mmap.mmap:
     """The first bytes of an open file, to read.
 

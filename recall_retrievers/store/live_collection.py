@@ -8,6 +8,7 @@ by page, as they are wanted.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
 from typing import Any
@@ -103,12 +104,14 @@ class LiveCollection:
         """How many memories fulfil conditions."""
         collection, recorded, standing = self.collection, conditions.recorded, conditions.standing
         dated = recorded is not None or standing.as_it_stood
+        everything = not (dated or conditions.limited or conditions.scope.fields())
         with self._while_open():
-            if not (dated or conditions.limited or conditions.scope.fields()):
-                ended = [] if collection.foreign else _ended(collection, standing)
-                return collection.count() - len(ended)
+            if everything and collection.foreign:
+                return collection.count()
             with self._indexed(conditions.scope) as rows:
                 if rows is None:
+                    if everything:
+                        return collection.count() - len(_ended(collection, standing))
                     if not dated and not collection.foreign:  # each row of ours has a text
                         ids = _ids(collection, _where(collection, conditions))
                         return len(set(ids).difference(_ended(collection, standing)))
@@ -226,10 +229,11 @@ def _ordered(rows: RowIndex, conditions: Conditions, where: Where | None) -> Ite
     """The memories that fulfil conditions, by recorded time.
 
     The order is that of this moment. A row that is replaced before its turn is read as it then is;
-    a deleted one is left out.
+    a deleted one is left out. One that is superseded by then is listed: what supersedes it is not.
     """
     table = rows.table
     places, created = _selected(table, conditions, where)
+    conditions = replace(conditions, standing=conditions.standing._replace(include_superseded=True))
     for ids in conditions.pages(_in_order(table, places, created, conditions)):
         table = rows.table  # rows as they are now; those that are gone are left out
         there = table.places_of(ids)
@@ -243,7 +247,8 @@ def _selected(
 ) -> tuple[Places, NDArray[np.int64]]:
     """The rows that may fulfil conditions, and when they were recorded, in milliseconds."""
     wanted = Wanted(conditions.scope, standing=conditions.standing)
-    places = table.select(wanted, where).places
+    [selected] = table.select([(wanted, where)])
+    places = selected.places
     created = table.column("created", places)
     created = np.where(created == NEVER, UNDATED, created)
     if conditions.recorded is not None:

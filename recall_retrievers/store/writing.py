@@ -8,7 +8,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -290,19 +290,21 @@ class Writer:
             with self._shared.writing():
                 as_read = self._shared.writes == fresh.writes
                 present = fresh.present if as_read else self._replaced(fresh.rows)
-                rows, indexes = self._as_rows(fresh.rows), self._indexes()
-                self._chroma.upsert(
-                    ids=[row_id for row_id, *_ in rows],
-                    embeddings=embedded.vectors,
-                    documents=[text for _, text, _ in rows],
-                    # Chroma merges metadata, so what a row had before is set to None.
-                    metadatas=[
-                        {**dict.fromkeys(present.get(row_id, ("", ()))[1]), **metadata}
-                        for row_id, _, metadata in rows
-                    ],
-                )
-                for each in indexes:
-                    each.put(rows, [ready.memory for ready in fresh.rows], embedded)
+                rows = self._as_rows(fresh.rows)
+                ids = [row_id for row_id, *_ in rows]
+                with self._indexes(ids) as indexes:
+                    self._chroma.upsert(
+                        ids=ids,
+                        embeddings=embedded.vectors,
+                        documents=[text for _, text, _ in rows],
+                        # Chroma merges metadata, so what a row had before is set to None.
+                        metadatas=[
+                            {**dict.fromkeys(present.get(row_id, ("", ()))[1]), **metadata}
+                            for row_id, _, metadata in rows
+                        ],
+                    )
+                    for each in indexes:
+                        each.put(rows, [ready.memory for ready in fresh.rows], embedded)
             self._collection.learn_dimension(embedded.vectors)
         except StoreError as error:
             for job in jobs:
@@ -320,28 +322,31 @@ class Writer:
         with self._shared.writing():
             if row_id not in self._replaced([ready]):
                 raise MissingMemoryError(f"memory {got(row_id)} was deleted while it was changed")
-            [(_, text, new)], indexes = self._as_rows([ready]), self._indexes()
-            self._chroma.update(
-                ids=[row_id],
-                metadatas=[
-                    {key: new.get(key) for key in {*old, *new} if old.get(key) != new.get(key)}
-                ],
-                documents=[text] if text != before[1] else None,
-                embeddings=embedded.vectors if reworded else None,
-            )
-            # As others have left it. Where its text is theirs, the row indexes find that later.
-            row = self._collection.row(row_id)
-            memory = row and self._collection.candidate(row)
-            if row and memory and index_text(memory) == index_text(ready.memory):
+            [(_, text, new)] = self._as_rows([ready])
+            with self._indexes([row_id]) as indexes:
+                self._chroma.update(
+                    ids=[row_id],
+                    metadatas=[
+                        {key: new.get(key) for key in {*old, *new} if old.get(key) != new.get(key)}
+                    ],
+                    documents=[text] if text != before[1] else None,
+                    embeddings=embedded.vectors if reworded else None,
+                )
+                # As others have left it. Where its text is theirs, so is its vector.
+                row = self._collection.row(row_id)
+                memory = row and self._collection.candidate(row)
+                ours = memory and index_text(memory) == index_text(ready.memory)
                 for each in indexes:
-                    each.put([row], [memory], embedded)
+                    if row is None:
+                        each.drop([row_id])
+                    else:
+                        each.put([row], [memory], embedded if ours else None)
 
     def _delete(self, ids: Sequence[str]) -> None:
         """Delete rows; ids that are not there are passed over."""
         for start in range(0, len(ids), BATCH):
             part = list(ids[start : start + BATCH])
-            with self._shared.writing():
-                indexes = self._indexes()
+            with self._shared.writing(), self._indexes(part) as indexes:
                 self._chroma.delete(ids=part)
                 for each in indexes:  # at once: the next part may fail
                     each.drop(part)
@@ -358,13 +363,15 @@ class Writer:
             rows.append((each.memory.id, each.memory.content, metadata))
         return rows
 
-    def _indexes(self) -> Sequence[ScopedRows]:
-        """The row indexes that have to know of a write, opened before it, which now begins."""
+    @contextmanager
+    def _indexes(self, ids: Sequence[str]) -> Iterator[Sequence[ScopedRows]]:
+        """The row indexes that have to take over a write of these rows, which now begins."""
         indexes = indexes_of(self._chroma, self._folder)
-        for rows in indexes:
-            rows.start()
-        self._begin(CHROMA_S)
-        return indexes
+        with ExitStack() as stack:
+            for rows in indexes:
+                stack.enter_context(rows.writing(ids))
+            self._begin(CHROMA_S)
+            yield indexes
 
     def _replaced(self, rows: Sequence[Ready]) -> _Present:
         """The rows that are there under the ids of these, and that these may replace."""

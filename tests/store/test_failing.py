@@ -243,8 +243,8 @@ def test_a_disk_that_fails_never_hangs_the_program(tmp_path: Path) -> None:
         for turn in range(6):
             for call in (
                 lambda: store.add([f"more{turn} {n} " + "x" * 300 for n in range(200)]),
-                store.count,
-                beside.count,
+                lambda: store.get(["m1"]),
+                lambda: beside.get(["m1"]),
             ):
                 try:
                     call()

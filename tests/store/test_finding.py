@@ -93,16 +93,16 @@ class TestFinding:
             async with asyncio.timeout(20):
                 await store.afind([Search(f"tea {number}", 1) for number in range(8)])
 
-    def test_an_error_of_chroma_in_a_store_that_was_closed_meanwhile_says_so(
+    def test_an_error_in_a_store_that_was_closed_meanwhile_says_so(
         self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         in_memory.add(["tea"])
 
-        def gone(_: object) -> int:
+        def gone(*_: object, **__: object) -> int:
             in_memory.close()
-            raise RuntimeError("there is no such collection")
+            raise RuntimeError("there are no such rows")
 
-        monkeypatch.setattr(chromadb.Collection, "count", gone)
+        monkeypatch.setattr(Table, "select", gone)
         with pytest.raises(StoreClosedError, match="is closed; open it again"):
             in_memory.count()
 

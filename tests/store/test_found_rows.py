@@ -98,7 +98,7 @@ def test_rows_that_are_let_go_meanwhile_are_read_from_the_collection(
 def test_owners_are_compared_as_they_are_before_a_memory_is_shown(
     store: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table.Table, "select", lambda rows, *_: rows_of(rows))
+    monkeypatch.setattr(table.Table, "select", lambda rows, _: [rows_of(rows)])
     bobs = replace(TEA, scope=Scope(user_id="bob"))
 
     assert [hit.id for hit in found(store, bobs)[0]] == ["c"]
@@ -107,7 +107,7 @@ def test_owners_are_compared_as_they_are_before_a_memory_is_shown(
 def rows_of(rows: table.Table) -> table.Selection:
     """All rows, as where the numbers of two owners are equal."""
     places = rows.living()
-    return table.Selection(np.ones(places.max() + 1, dtype=np.bool_), places)
+    return table.Selection(np.ones(places.max() + 1, dtype=np.bool_), whole=False)
 
 
 def test_a_time_between_two_events_of_a_memory_does_not_find_it(store: RecallStore) -> None:

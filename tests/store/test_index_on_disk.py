@@ -166,12 +166,13 @@ def test_a_large_file_is_compared_after_the_first_answer(
     changed = vectors.stat().st_mtime_ns
     vectors.write_bytes(bytes(vectors.stat().st_size))
     os.utime(vectors, ns=(changed, changed))
-    monkeypatch.setattr(closing, "_LARGE", 1)
+    for module in (closing, row_index):
+        monkeypatch.setattr(module, "LARGE", 1)
     monkeypatch.setattr(row_index, "_QUIET_S", 0.2)
     with RecallStore(tmp_path, embedding=SMALL) as store:
         assert by_words(store, "word7") == ["m7"]
         until = time.monotonic() + 20
-        while "built again" not in caplog.text and time.monotonic() < until:
+        while "torn vectors" not in caplog.text and time.monotonic() < until:
             time.sleep(0.05)
         for row_id, text in texts.items():
             assert by_meaning(store, text, 1, scope=Scope(), within=()) == [row_id]
@@ -219,7 +220,8 @@ def test_vectors_that_a_question_reads_are_no_damage(
     shutil.rmtree(tmp_path / ".recall")
     with RecallStore(tmp_path, embedding=SMALL) as store:
         assert by_words(store, "word7") == ["m7"]  # it needs no vectors
-    monkeypatch.setattr(closing, "_LARGE", 1)
+    for module in (closing, row_index):
+        monkeypatch.setattr(module, "LARGE", 1)
     monkeypatch.setattr(row_index, "_QUIET_S", 0.3)
     with RecallStore(tmp_path, embedding=SMALL) as store:
         assert by_meaning(store, "tea word7", 1, scope=ANN) == ["m7"]

@@ -135,7 +135,7 @@ def test_writes_and_other_questions_do_not_wait_for_a_search_by_words(
         assert {"fear", "moved"} <= set(searching.result(30))
 
 
-def test_a_row_replaced_during_a_search_is_found_by_its_new_words_alone(
+def test_a_row_replaced_during_a_search_is_found_as_it_is_now(
     store: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = row_words.best
@@ -149,6 +149,8 @@ def test_a_row_replaced_during_a_search_is_found_by_its_new_words_alone(
         return hits
 
     monkeypatch.setattr(row_words, "best", replaced)
+    [hits] = store.find([Search("green tea", 5, method="keyword")])
+    assert [hit.memory.content for hit in hits] == ["A red bicycle."]
     assert by_words(store, "green tea") == []
     assert by_words(store, "bicycle") == ["tea"]
 

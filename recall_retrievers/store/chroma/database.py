@@ -271,15 +271,16 @@ class Tables:
         """
         return self._followed(saved, self.indexed_up_to())
 
-    def since(self, position: int) -> list[str]:
-        """The ids of the rows whose texts were written after an operation, in that order."""
-        rows = self._database.rows(
-            "SELECT embedding_id FROM embeddings WHERE segment_id = ? "
-            "AND typeof(seq_id) = 'integer' AND seq_id > ? ORDER BY seq_id",
-            self._texts,
-            position,
+    def since(self, position: int) -> dict[str, int]:
+        """The rows whose texts were written after an operation, and in which, in that order."""
+        return dict(
+            self._database.rows(
+                "SELECT embedding_id, seq_id FROM embeddings WHERE segment_id = ? "
+                "AND typeof(seq_id) = 'integer' AND seq_id > ? ORDER BY seq_id",
+                self._texts,
+                position,
+            )
         )
-        return [str(row_id) for (row_id,) in rows]
 
     def logged(self, after: int) -> list[tuple[str, int]]:
         """The row and the kind of each operation that is still in the log, the oldest first.

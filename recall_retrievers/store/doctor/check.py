@@ -40,7 +40,7 @@ from recall_retrievers.store.doctor.index_files import (
     layout_of,
 )
 from recall_retrievers.store.rows.closing import changed_files, note_files, own_folder
-from recall_retrievers.store.rows.row_index import DAMAGED, open_table, torn_files
+from recall_retrievers.store.rows.row_index import DAMAGED, is_torn, open_table
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -239,5 +239,5 @@ def torn(root: Path) -> bool:
         table = open_table(root, lambda _: None)
     except DAMAGED:
         return True
-    table.close()
-    return table.as_closed and bool(torn_files(root, large=True))
+    with closing(table):
+        return bool(len(table.torn_vectors())) or (table.as_closed and is_torn(root, large=True))

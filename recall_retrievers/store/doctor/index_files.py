@@ -167,7 +167,7 @@ def readable_vectors(
     """The whole vectors of an index that may be damaged, a few thousand at a time.
 
     A vector is whole when its label has a name and its numbers are finite, and its length is 1 if
-    all of them are scaled. The header is not needed.
+    all of them are scaled. One of zeros may be a hole in the file. The header is not needed.
     """
     try:
         names = _read_names(folder / NAMES)
@@ -178,7 +178,7 @@ def readable_vectors(
     count = min(size // layout.row.itemsize, max(names, default=0))
     for rows in _chunks(folder / ROWS, layout, count):
         named = np.array([label in names for label in rows["label"].tolist()], dtype=bool)
-        usable = rows[named & _is_whole(rows["vector"], layout)]
+        usable = rows[named & _is_whole(rows["vector"], layout) & rows["vector"].any(axis=1)]
         if len(usable):
             yield [names[label] for label in usable["label"].tolist()], usable["vector"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from recall_retrievers.store.chroma.database import Tables, UnknownLayoutError, 
 from recall_retrievers.store.chroma.fields import OWN_FIELDS
 from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.search_text import index_text
-from recall_retrievers.store.doctor.check import alone, fault_of, memories, note_index, torn
+from recall_retrievers.store.doctor.check import alone, fault_of, memories, note_index
 from recall_retrievers.store.doctor.index_files import (
     HEADER,
     DamagedIndexError,
@@ -36,7 +36,7 @@ from recall_retrievers.store.doctor.index_files import (
 )
 from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.rows.closing import own_folder
-from recall_retrievers.store.rows.row_index import open_table
+from recall_retrievers.store.rows.row_index import DAMAGED, is_torn, open_table
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -157,16 +157,15 @@ class _Repairing:
     def _recovered(self, left: set[str], layout: Layout) -> Iterator[Part]:
         """The vectors of the rows that are left, as far as there are some."""
         if layout.normalised:  # those of the row index have the length 1
-            # They come first: each of their bytes was checked.
+            # They come first: each has a checksum.
             for root in own_folder(self._path).glob(f"{self._collection.id}*"):
-                if torn(root):
-                    continue
-                table = open_table(root, lambda _: None)
-                unknown = self._unknown(table.data.facts().get("position", 0))
-                for ids, vectors in table.vectors():
-                    if vectors.shape[1:] == (layout.dimension,):
-                        yield from _wanted(ids, vectors, left, unknown)
-                table.close()
+                with suppress(*DAMAGED), closing(open_table(root, lambda _: None)) as table:
+                    if table.as_closed and is_torn(root, large=True):
+                        continue
+                    unknown = self._unknown(table.data.facts().get("position", 0))
+                    for ids, vectors in table.vectors():
+                        if vectors.shape[1:] == (layout.dimension,):
+                            yield from _wanted(ids, vectors, left, unknown)
         for folder in (self._index, self._aside):
             if left:
                 for ids, vectors in readable_vectors(folder, layout):

@@ -56,7 +56,7 @@ def _compared(
         sign = "IN (SELECT value FROM json_each(?))"
     for cell in cells:
         found = connection.execute(
-            f"SELECT place FROM cell WHERE key = ? AND value {sign}", cell
+            f"SELECT place FROM cell WHERE key = ? AND value {sign} AND place < ?", (*cell, rows)
         ).fetchall()
         fits[np.fromiter((place for (place,) in found), dtype=np.intp, count=len(found))] = True
     return ~fits if operator in ("$ne", "$nin") else fits

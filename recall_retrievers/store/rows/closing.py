@@ -1,20 +1,20 @@
 """The bytes of files when they are closed, noted, and compared when they are opened again."""
 
 import json
+import logging
 from collections.abc import Iterable
 from pathlib import Path
 from zlib import crc32
 
-import numpy as np
-
 from recall_retrievers.core.system import make_private, write_to_disk
+
+_log = logging.getLogger(__name__)
 
 NOTE = "closed.json"
 """The file beside the files of a row index with what is noted of them."""
 
-_PART = 1 << 20  # bytes that are summed up together
-_ROW = 1 << 13
-_LARGE = 16_000_000  # bytes of a file that is not compared before the first answer
+_PART = 1 << 20  # bytes that are read at once
+LARGE = 16_000_000  # bytes of a file that is not compared before the first answer
 
 
 def own_folder(path: Path) -> Path:
@@ -26,8 +26,16 @@ def note_files(note: Path, folder: Path, names: Iterable[str]) -> None:
     """Note the size, the last change and the checksum of files, for `changed_files`.
 
     Nobody may write to them. Only files that have changed since the last note are read. All is on
-    the disk when it returns.
+    the disk when it returns. A disk that fails leaves no new note: then all is looked through when
+    it is opened again.
     """
+    try:
+        _note(note, folder, names)
+    except OSError as error:
+        _log.warning("nothing is noted of the files in %s: %r", folder, error)
+
+
+def _note(note: Path, folder: Path, names: Iterable[str]) -> None:
     noted, there = _noted(note) or {}, dict[str, list[int]]()
     for file in (each for each in (folder / name for name in names) if each.is_file()):
         stat = file.stat()
@@ -56,7 +64,7 @@ def changed_files(note: Path, folder: Path, *, large: bool | None = None) -> dic
     changed = {}
     for name, (size, time, checksum) in noted.items():
         file = folder / name
-        if large in (None, size > _LARGE):
+        if large in (None, size > LARGE):
             there = file.stat() if file.is_file() else None
             # A damaged file can look terabytes large: one of another size is not read.
             if there is None or there.st_size != size:
@@ -77,11 +85,9 @@ def _noted(note: Path) -> dict[str, list[int]] | None:
 
 
 def _checksum(file: Path) -> int:
-    """A checksum of a file; mostly of sums of its columns, as CRC-32 of all takes twice as long."""
-    if not file.stat().st_size:  # an empty file cannot be mapped
-        return 0
-    data = np.memmap(file, dtype=np.uint8, mode="r")
-    parts, value = data[: len(data) // _PART * _PART], 0
-    for part in parts.view("<u8").reshape(-1, _PART // _ROW, _ROW // 8):
-        value = crc32(part.sum(axis=0), value)
-    return crc32(data[len(parts) :].tobytes(), value)
+    """A checksum of a file. It is read, not mapped: a bad sector is an `OSError`, and no signal."""
+    value = 0
+    with file.open("rb") as opened:
+        while part := opened.read(_PART):
+            value = crc32(part, value)
+    return value

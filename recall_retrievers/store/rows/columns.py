@@ -7,9 +7,10 @@ rows alone, and opening reads a few blobs.
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.text.words import PROFILE
 from recall_retrievers.timeline import TimeRange
 
+_A_MOMENT = timedelta(seconds=10)  # that a question may take until it searches
+
 Places = NDArray[np.intp]
 """The places of rows: where each is in the columns, and among the vectors."""
 
@@ -39,18 +42,29 @@ class Wanted:
     within: Sequence[TimeRange] = ()  # the recorded time or an event lies in one
     standing: Standing = ALWAYS
 
-    @property
-    def limited(self) -> bool:
-        """Whether owner, time or an end keep rows out."""
-        return bool(self.within or self.standing.moment is not None or self.scope.fields())
+    def at(self, now: datetime) -> Self:
+        """The same; what was asked a moment ago is asked now.
+
+        Else a memory that is superseded since then would count, and the one that supersedes it too.
+        """
+        standing = self.standing
+        asked = standing.moment
+        if asked is None or standing.as_it_stood or not now - _A_MOMENT < asked <= now:
+            return self
+        return replace(self, standing=standing._replace(moment=now))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Selection:
     """The rows that fulfil the conditions of a search; these may be too many, never too few."""
 
     fits: NDArray[np.bool_]  # whether the row at each place does
-    places: Places
+    whole: bool  # whether there was no condition
+
+    @cached_property
+    def places(self) -> Places:
+        """The places of these rows."""
+        return np.flatnonzero(self.fits)
 
     def holds(self, places: Places) -> NDArray[np.bool_]:
         """Whether each of these rows fits; a row that is newer than the selection does not."""
@@ -75,7 +89,7 @@ RECORD = np.dtype(
         ("memory_type", "<u8"),  # as a number; 0 = the row has no text
         ("author", "<u8"),
         ("length", "<u2"),  # how many words it has
-        ("compared", "u1"),  # whether its vector is known; see `vectors`
+        ("check", "<u4"),  # the checksum of its vector; 0 = that is not known
         ("short", "u1"),
         ("profile", "u1", (PROFILE,)),  # see `Wording`
     ]
@@ -156,13 +170,16 @@ class Columns:
                     blob.seek(int(places[n]) % SEGMENT * RECORD.itemsize)
                     blob.write(records[n].tobytes())
 
-    def take(self, places: Sequence[int], records: NDArray[np.void]) -> None:
-        """Show what was written."""
+    def grow(self, places: Sequence[int]) -> None:
+        """Make room for rows, which are not there yet."""
         last = max(places, default=-1) + 1
         if last > len(self._records):
             grown = np.zeros(-(-last // SEGMENT) * SEGMENT, dtype=RECORD)
             grown[: len(self._records)] = self._records
             self._records, self._columns = grown, {}
+
+    def take(self, places: Sequence[int], records: NDArray[np.void]) -> None:
+        """Show what was written."""
         self._first = None
         at = list(places)
         old, new = self._records["id"][at], records["id"]
@@ -175,26 +192,27 @@ class Columns:
         """A copy of the columns of rows."""
         return self._records[list(places)]
 
-    def have_ended(self, moment: datetime | None) -> bool:
+    def _have_ended(self, moment: datetime) -> bool:
         """Whether a row has ended by a moment; mostly none has, and no row is looked at."""
         if self._first is None:
             self._first = int(self["ends"][self.live].min(initial=NEVER))
-        return moment is not None and self._first <= to_milliseconds(moment)
+        return self._first <= to_milliseconds(moment)
 
-    def fitting(self, wanted: Wanted) -> NDArray[np.bool_]:
-        """Whether the row at each place is in the scope, may be from the time, and is there."""
-        fits = self.live
+    def fitting(self, wanted: Wanted) -> Selection:
+        """The rows that are in the scope, may be from the time, and are there."""
+        fits, whole = self.live, not (wanted.within or wanted.scope.fields())
         for name, value in wanted.scope.fields().items():
             fits &= self[name] == np.uint64(_owner(value))
         if wanted.within:
             fits &= np.logical_or.reduce([self._touching(each) for each in wanted.within])
         standing = wanted.standing
-        if standing.moment is not None:
-            moment = to_milliseconds(standing.moment)
+        asked = standing.moment
+        if asked is not None and (standing.as_it_stood or self._have_ended(asked)):
+            moment, whole = to_milliseconds(asked), False
             fits &= self["expires" if standing.include_superseded else "ends"] > moment
             if standing.as_it_stood:
                 fits &= self["created"] <= moment
-        return fits
+        return Selection(fits, whole)
 
     def _touching(self, time_range: TimeRange) -> NDArray[np.bool_]:
         first, last = bounds_of(time_range)

@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.system import open_private
 from recall_retrievers.store.rows.closing import NOTE
 
-FORMAT = 3
+FORMAT = 4
 """The number of this form of the file; a file of another form is made anew."""
 
 FILE = "rows.sqlite"
@@ -136,8 +136,13 @@ class Database:
                 self._pool.notify_all()
 
     @contextmanager
-    def changing(self) -> Iterator[sqlite3.Connection]:
-        """The connection that writes, for changes that are committed together or not at all."""
+    def changing(
+        self, committed: Callable[[], None] = lambda: None
+    ) -> Iterator[sqlite3.Connection]:
+        """The connection that writes, for changes that are committed together or not at all.
+
+        ``committed`` is called before the next change begins.
+        """
         with self._writing:
             self._check_open()
             if self._writer.in_transaction:  # a part of a larger change
@@ -150,6 +155,7 @@ class Database:
                     self.noted = False
                 yield self._writer
                 self._writer.execute("COMMIT")
+                committed()
             except BaseException:
                 with suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")

@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -108,14 +109,10 @@ class Follower:
         self._seen = self._far_seen = self.position = position
         return True
 
-    def wrote(self, table: Table, stored: Sequence[str] = (), deleted: int = 0) -> None:
-        """Take note of what this process wrote, which the table has taken over.
-
-        Args:
-            table: The rows.
-            stored: The ids of the rows that were stored.
-            deleted: How many were deleted.
-        """
+    @contextmanager
+    def writing(self, _: Sequence[str]) -> Iterator[None]:
+        """Let this process write rows, in Chroma and then in the table: they are not read."""
+        yield
 
     def has_few(self, most: int) -> bool:
         """Whether it follows no more rows than that."""
@@ -249,12 +246,19 @@ class Follower:
 
 
 class PathFollower(Follower):
-    """Keeps a row index in step with a collection in a path, by Chroma's numbers of operations."""
+    """Keeps a row index in step with a collection in a path, by Chroma's numbers of operations.
+
+    All up to ``position`` are in the table. Of the rows after it, those that this process writes
+    now or has written are known before Chroma has them, so that no question takes them for others'.
+    """
 
     def __init__(self, index: Collection, tables: Tables) -> None:
         super().__init__(index)
         self._tables = tables
         self._counter = -1  # of the database, when it was last looked at
+        self._known: dict[str, int] = {}  # rows after the position that are in the table
+        self._written: set[str] = set()  # the rows that are being written
+        self._noting = threading.Lock()  # while Chroma's numbers are compared with these
         self.sees_all = True
 
     def begin(self) -> None:
@@ -271,30 +275,47 @@ class PathFollower(Follower):
             self._counter = counter
         return position <= last
 
-    def wrote(self, table: Table, stored: Sequence[str] = (), deleted: int = 0) -> None:
-        """Take note of what this process wrote; see `Follower.wrote`."""
-        counter, position = self._tables.counter(), self._tables.position()
-        expected = self.position + len(stored) + deleted
-        # Chroma numbers the operations on all collections of a path together.
-        if position == expected or self._is_all(table, stored):
-            self.position, self._counter = position, counter
-
-    def _is_all(self, table: Table, stored: Sequence[str]) -> bool:
-        """Whether nothing else has changed in the collection since the last look."""
-        new = self._tables.since(self.position)
-        return {*new} <= {*stored} and self._tables.count() == len(table)
+    @contextmanager
+    def writing(self, ids: Sequence[str]) -> Iterator[None]:
+        """Let this process write rows; see `Follower.writing`."""
+        with self._noting:
+            self._written = {*ids}
+        try:
+            yield
+            with self._noting:
+                counter, position = self._tables.counter(), self._tables.position()
+                # Chroma numbers the operations on all collections of a path together.
+                if position == self.position + len(ids):
+                    self.position, self._counter = position, counter
+                else:
+                    new = self._tables.since(self.position)
+                    self._known |= {row_id: new[row_id] for row_id in ids if row_id in new}
+        finally:  # what failed may be there: then the next look finds it
+            self._written = set()
 
     def changes(self, table: Table) -> Iterator[Change]:
         """What others have written."""
-        if self._tables.counter() != self._counter:
-            with self._looking:
+        if self._tables.counter() == self._counter:
+            return
+        with self._looking:
+            with self._noting:
                 counter, position = self._tables.counter(), self._tables.position()
-                if position != self.position:
-                    new = self._tables.since(self.position)
-                    yield from self._read(new, ["documents", "metadatas", "embeddings"])
-                    if self._tables.count() != len(table):
-                        yield from self.compare(table)
-                self.position, self._counter = position, counter
+                since = self._tables.since(self.position) if position != self.position else {}
+                new = {x: at for x, at in since.items() if self._known.get(x) != at}
+                others = [row_id for row_id in new if row_id not in self._written]
+                is_writing = bool(self._written)
+            yield from self._read(others, ["documents", "metadatas", "embeddings"])
+            with self._noting:
+                self._known |= {row_id: new[row_id] for row_id in others}
+                if is_writing or self._written:  # the next look goes on
+                    return
+                is_whole = self._tables.count() == len(table)
+            if not is_whole:
+                yield from self.compare(table)
+            with self._noting:
+                if position >= self.position:
+                    self.position, self._counter = position, counter
+                    self._known = {x: at for x, at in self._known.items() if at > position}
 
     def close(self) -> None:
         """Close the database."""

@@ -21,17 +21,14 @@ from recall_retrievers.core.system import make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import Row
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
-from recall_retrievers.store.rows.closing import NOTE, changed_files, note_files
+from recall_retrievers.store.rows.closing import LARGE, NOTE, changed_files, note_files
 from recall_retrievers.store.rows.columns import Places
 from recall_retrievers.store.rows.database import FILE, FORMAT
 from recall_retrievers.store.rows.follower import Change, Follower, Page
 from recall_retrievers.store.rows.table import Table
-from recall_retrievers.store.rows.vectors import FILE as VECTORS
 from recall_retrievers.store.rows.vectors import Cache
 
 _log = logging.getLogger(__name__)
-
-FILES = (FILE, VECTORS)
 
 WAITED_FOR = 10_000  # rows: a question waits a second while so many are read
 _QUIET_S = 1.0  # seconds after opening until large files are read
@@ -111,6 +108,7 @@ class RowIndex:
         if table.as_closed:
             self._unread = True
             self._start(self._compare)
+        forget_torn(table, large=False)
         self.table.close()
         self.table = table
         self._noted = known["position"], bool(known["whole"])
@@ -177,11 +175,12 @@ class RowIndex:
             if not self._unread or self._root is None:
                 return
             self._unread = False
-            if names := torn_files(self._root, large=True):
-                torn = ", ".join(sorted(names))
-                _log.warning("the row index in %s is built again: torn: %s", self._root, torn)
+            if is_torn(self._root, large=True):
+                _log.warning("the row index in %s is built again: it is torn", self._root)
                 self.ready = False
                 self._begin()
+            else:
+                forget_torn(self.table, large=True)
 
     def _build(self, built: Future[None]) -> None:
         try:
@@ -283,15 +282,25 @@ class RowIndex:
 
     # -- writes of this process -------------------------------------------------------------------
 
-    def put(self, rows: Sequence[Row], memories: Sequence[Candidate], embedded: Embedded) -> None:
-        """Take over rows that were just stored, with their memories and vectors."""
+    @contextmanager
+    def writing(self, ids: Sequence[str]) -> Iterator[None]:
+        """Let this process write rows: no question reads them before they are taken over here."""
+        with self.follower.writing(ids):
+            yield
+        self._note()
+
+    def put(
+        self,
+        rows: Sequence[Row],
+        memories: Sequence[Candidate | None],
+        embedded: Embedded | None,
+    ) -> None:
+        """Take over rows that were just stored, with their memories, and vectors if known."""
         with self._changing() as opened:
             if not opened:
                 return
             self._tell([row[0] for row in rows])
             self._change(lambda table: table.put(rows, memories, embedded))
-        self.follower.wrote(self.table, [row[0] for row in rows])
-        self._note()
 
     def drop(self, ids: Sequence[str]) -> None:
         """Forget rows that were just deleted."""
@@ -299,9 +308,7 @@ class RowIndex:
             if not opened:
                 return
             self._tell(ids)
-            dropped = self._change(lambda table: table.drop(ids))
-        self.follower.wrote(self.table, deleted=dropped)
-        self._note()
+            self._change(lambda table: table.drop(ids))
 
     # -- vectors ----------------------------------------------------------------------------------
 
@@ -341,7 +348,7 @@ class RowIndex:
         for each in self._threads:
             each.join(_JOINED_S)
         if self._opened and self._root is not None and self._root.is_dir():
-            note_files(self._root / NOTE, self._root, FILES)
+            note_files(self._root / NOTE, self._root, [FILE])
         self.follower.close()
 
 
@@ -360,15 +367,23 @@ def open_table(
     try:
         if not table.as_closed:
             table.data.check()
-        elif names := torn_files(root, large=False):
-            raise ValueError(f"torn: {', '.join(sorted(names))}")  # noqa: TRY301 - closed below
+        elif is_torn(root, large=False):
+            raise ValueError("it is torn")  # noqa: TRY301 - closed below
     except BaseException:
         table.close()
         raise
     return table
 
 
-def torn_files(root: Path, *, large: bool) -> set[str]:
-    """The large files, or the small ones, that have other bytes than were noted."""
-    changed = changed_files(root / NOTE, root, large=large)
-    return {NOTE} if changed is None else {*changed}
+def is_torn(root: Path, *, large: bool) -> bool:
+    """Whether the database has other bytes than were noted; if it is large, or if it is small."""
+    return changed_files(root / NOTE, root, large=large) != {}
+
+
+def forget_torn(table: Table, *, large: bool) -> None:
+    """Take the vectors that are torn for unknown; large files after a proper close come later."""
+    if large == (table.as_closed and table.vector_bytes > LARGE):
+        torn = table.torn_vectors()
+        if len(torn):
+            _log.warning("%d torn vectors of the row index are read from Chroma", len(torn))
+            table.forget_vectors(torn)

@@ -10,7 +10,7 @@ import logging
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -108,21 +108,33 @@ class ScopedRows:
 
     # -- writes of this process -------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Let all of them take note of what is written from now on."""
-        for _, rows in self._all():
-            rows.start()
+    @contextmanager
+    def writing(self, ids: Sequence[str]) -> Iterator[None]:
+        """Let this process write rows; see `RowIndex.writing`."""
+        with ExitStack() as stack:
+            for _, rows in self._all():
+                if self.by_scope:
+                    rows.start()
+                else:  # what others have written before is told from what is written now
+                    rows.prepare(build=False, patient=False)
+                stack.enter_context(rows.writing(ids))
+            yield
 
-    def put(self, rows: Sequence[Row], memories: Sequence[Candidate], embedded: Embedded) -> None:
+    def put(
+        self,
+        rows: Sequence[Row],
+        memories: Sequence[Candidate | None],
+        embedded: Embedded | None,
+    ) -> None:
         """Take over rows that were just stored; a row that has left a scope is forgotten there."""
         for scope, index in self._all():
             if not self.by_scope:
                 index.put(rows, memories, embedded)
                 continue
-            here = [place for place, each in enumerate(memories) if scope.holds(each.scope)]
+            here = [n for n, each in enumerate(memories) if each and scope.holds(each.scope)]
             if here:
                 # Without token vectors: only the rows that this process has written had any.
-                vectors = Embedded(embedded.vectors[here])
+                vectors = embedded and Embedded(embedded.vectors[here])
                 index.put([rows[x] for x in here], [memories[x] for x in here], vectors)
             if len(here) < len(rows):
                 index.drop([row[0] for place, row in enumerate(rows) if place not in here])

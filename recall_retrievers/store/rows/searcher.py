@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import StoreClosedError
-from recall_retrievers.core.memory import ALWAYS
 from recall_retrievers.core.pool import Arm, Facts, Found, Keys, Scores, arms_of, keys_of
 from recall_retrievers.core.requests import Method
 from recall_retrievers.core.scope import ANYBODY, Scope
@@ -94,9 +93,8 @@ class _Plan:
     place: int  # among the searches
     search: Search
     where: Where | None  # the condition that its filter sets
-    # The rows that fulfil its conditions; None = it has none, or Chroma checks them.
-    rows: Selection | None
-    places: Places | None  # of these rows, or of all; None = they are too many to look at
+    rows: Selection | None  # that fulfil its conditions; None = Chroma checks them
+    places: Places | None  # of these rows; None = they are too many to look at
     table: Table
     graph: Graph | None  # the neighbours of its vector; None = it is a search by words
     counts: RowCounts  # that decide its routes; those of a search by words are not used
@@ -152,23 +150,20 @@ class Searcher:
         The neighbours of the widest contain those of a narrower one with the same text.
         """
         table, plans = self._rows.table, list[_Plan]()
-        for place, search in enumerate(searches):
-            # The searches of a question share conditions, which are looked up once.
-            alike = next((x for x in plans if _alike(x.search, search)), None)
-            if alike is not None:
-                where, rows = alike.where, alike.rows
-            else:
-                where = self._index.filter_where(search)
-                wanted = _wanted(search, table)
-                limited = search.filter is not None or wanted.limited
-                rows = table.select(wanted, where) if limited and self._knows_all() else None
-            graph, counts = None, _NOT_COUNTED
-            places = None if rows is None else rows.places
+        # The searches of a question share conditions, which are looked up once.
+        alike = [next(n for n, x in enumerate(searches) if _alike(x, y)) for y in searches]
+        wheres = {n: self._index.filter_where(searches[n]) for n in {*alike}}
+        selected: dict[int, Selection] = {}
+        if self._knows_all():
+            conditions = [(_wanted(searches[n]), where) for n, where in wheres.items()]
+            selected = dict(zip(wheres, table.select(conditions), strict=True))
+        for place, (search, first) in enumerate(zip(searches, alike, strict=True)):
+            rows, graph, counts = selected.get(first), None, _NOT_COUNTED
+            many = rows is None or (rows.whole and len(table) > _FEW)
+            places = None if many or rows is None else rows.places
             if search.method == "semantic":
-                if rows is None and self._knows_all() and len(table) <= _FEW:
-                    places = table.living()
                 graph, counts = graphs[search.text], self._counted(search, places, table)
-            plans.append(_Plan(place, search, where, rows, places, table, graph, counts))
+            plans.append(_Plan(place, search, wheres[first], rows, places, table, graph, counts))
         return sorted(plans, key=lambda plan: -plan.counts.neighbours)
 
     def _knows_all(self) -> bool:
@@ -181,7 +176,7 @@ class Searcher:
             return RowCounts(search.limit, count, matching=None, unread=0)
         if places is None:  # the graph is the quickest way
             return RowCounts(search.limit, count, matching=count, unread=count)
-        unread = int(np.count_nonzero(table.column("compared", places) == 0))
+        unread = int(np.count_nonzero(table.column("check", places) == 0))
         if unread > follower.most_vectors:
             return RowCounts(search.limit, count, matching=None, unread=0)
         return RowCounts(search.limit, count, len(places), unread, graph=not follower.scoped)
@@ -215,11 +210,11 @@ class Searcher:
 
     def _by_rows(self, plan: _Plan, vector: NDArray[np.float32]) -> Arm:
         table = plan.table
-        places = table.living() if plan.places is None else plan.places
+        places = table.living() if plan.rows is None else plan.rows.places
         if plan.places is not None and not plan.counts.unread:
             cosines = table.cosines(places, vector)
         else:
-            missing = table.column("compared", places) == 0
+            missing = table.column("check", places) == 0
             cosines = np.empty(len(places), dtype=np.float32)
             cosines[~missing] = table.cosines(places[~missing], vector)
             unread = places[missing]
@@ -237,10 +232,9 @@ class Searcher:
     # -- by words ---------------------------------------------------------------------------------
 
     def _by_words(self, plan: _Plan) -> Arm:
-        search, most = plan.search, plan.search.limit
-        fitting, wanted = plan.rows, _wanted(search, plan.table)
-        if fitting is None and wanted.limited:
-            fitting = plan.table.select(wanted, None)
+        search, most, fitting = plan.search, plan.search.limit, plan.rows
+        if fitting is None:
+            [fitting] = plan.table.select([(_wanted(search), None)])
         while True:
             places, scores, words = plan.table.by_words(
                 search.text, most, fitting, with_lacking=search.with_lacking
@@ -297,10 +291,9 @@ class Searcher:
         return not self._rows.follower.sees_all
 
 
-def _wanted(search: Search, table: Table) -> Wanted:
+def _wanted(search: Search) -> Wanted:
     """The rows that a search may return, whatever its filter."""
-    limits = search.as_it_stood or table.have_ended(search.moment)
-    return Wanted(search.scope, search.within, search.standing if limits else ALWAYS)
+    return Wanted(search.scope, search.within, search.standing)
 
 
 def _alike(one: Search, other: Search) -> bool:

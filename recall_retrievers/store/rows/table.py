@@ -6,7 +6,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,10 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 class Table:
     """Rows by place. Several threads may use it.
 
-    The place of a row that is gone is used again. A search that has begun with the old row does not
-    take the new one for it: a place rests a minute.
+    A row keeps its place while its id stays: whoever has found it reads the old or the new one. The
+    columns of a change are shown together, once it is committed. The place of a row that is gone is
+    used again. A search that has begun with the old row does not take the new one for it: a place
+    rests a minute.
 
     Args:
         read: Makes a memory of a row; None where it has no text.
@@ -87,6 +90,7 @@ class Table:
             raise
         self._lock = threading.Lock()  # while columns change, or are compared
         self._turns = Turns(self._memory_at, self._order)
+        self._coming: dict[int, np.void] = {}  # the columns of a change that is not committed yet
         self._free = self._columns.free()
         self._resting: deque[tuple[float, int]] = deque()
         self._cache = cache or Cache(0)
@@ -112,7 +116,7 @@ class Table:
         tokens: Sequence[bytes] = [b""] * len(rows)
         if embedded is not None and embedded.tokens is not None:
             tokens = self._room_for([coded(each) for each in embedded.tokens])
-        with self.data.changing() as connection:
+        with self._changing() as connection:
             ids = [row[0] for row in rows]
             before = _places(connection, ids)
             if not any(tokens):
@@ -121,7 +125,8 @@ class Table:
                     for row_id, memory in zip(ids, memories, strict=True)
                 ]
             beside = self._take_out(connection, before.values())
-            places = self._new_places(len(rows))
+            new_places = iter(self._new_places(len(rows) - len(before)))
+            places = [before[x] if x in before else next(new_places) for x in ids]
             texts, found, coded_tokens = list[tuple[object, ...]](), [], []
             for place, row, memory, token in zip(places, rows, memories, tokens, strict=True):
                 row_id, document, metadata = row
@@ -137,65 +142,80 @@ class Table:
             connection.executemany("INSERT OR IGNORE INTO cell VALUES (?, ?, ?)", found)
             connection.executemany("INSERT INTO token VALUES (?, ?)", coded_tokens)
             new = np.array([record(*x) for x in zip(ids, memories, strict=True)], dtype=RECORD)
-            vectors = None if embedded is None else embedded.vectors
-            new["compared"] = self._keep(places, vectors)
-            of_places = dict(zip(places, memories, strict=True))
-            self._show(connection, dict(zip(places, new, strict=True)), of_places, beside, before)
+            new["check"] = self._keep(places, None if embedded is None else embedded.vectors)
+            self._coming |= zip(places, new, strict=True)
+            self._count_words(connection, dict(zip(places, memories, strict=True)), beside)
         return len(rows)
 
     def drop(self, ids: Iterable[str]) -> int:
         """Take rows out, and return how many there were."""
-        with self.data.changing() as connection:
+        with self._changing() as connection:
             before = _places(connection, [*ids])
             beside = self._take_out(connection, before.values())
-            self._show(connection, {}, {}, beside, before)
+            self._coming |= dict.fromkeys(before.values(), np.zeros(1, dtype=RECORD)[0])
+            self._count_words(connection, {}, beside)
+        self._resting += [(time.monotonic() + _RESTS_S, place) for place in before.values()]
         return len(before)
 
     def keep_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Keep vectors that were read from the collection, of rows by their id."""
-        with self.data.changing() as connection:
+        with self._changing() as connection:
             places = _places(connection, ids)
             mine = [n for n, row_id in enumerate(ids) if row_id in places]
             kept = [places[ids[n]] for n in mine]
-            if kept and self._keep(kept, vectors[mine]):
-                records = self._columns.at(kept)
-                records["compared"] = 1
-                self._show(connection, dict(zip(kept, records, strict=True)), {}, (), {})
+            self._note_checks(kept, self._keep(kept, vectors[mine]))
 
-    def _show(
-        self,
-        connection: sqlite3.Connection,
-        records: Mapping[int, np.void],
-        memories: Mapping[int, Candidate | None],
-        beside: Iterable[int],
-        gone: Mapping[str, int],
-    ) -> None:
-        """Finish a change: the words of its rows, and their columns.
+    @property
+    def vector_bytes(self) -> int:
+        """How many bytes its vectors take."""
+        return 4 * self._vectors.dimension * len(self._columns)
 
-        Args:
-            connection: The database.
-            records: The columns of the rows that are new or changed, by place.
-            memories: The memories of the rows that are new.
-            beside: The rows around those that are gone.
-            gone: The places of the rows that are gone, by their id.
-        """
-        ended = time.monotonic()
-        changed = dict.fromkeys(gone.values(), np.zeros(1, dtype=RECORD)[0]) | dict(records)
-        # The turns of a conversation are sorted by their columns.
-        self._write(connection, changed)
-        lengths = self._turns.put(connection, memories, beside)
-        counted = self._columns.at([*lengths])
-        counted["length"] = [min(length, words.MOST) for length in lengths.values()]
-        self._write(connection, dict(zip(lengths, counted, strict=True)))
-        self._resting += [(ended + _RESTS_S, place) for place in gone.values()]
+    def torn_vectors(self) -> Places:
+        """The places of the rows whose vector has other bytes than were written."""
+        places = self.living()
+        checks = self.column("check", places)
+        return self._vectors.torn(places[checks != 0], checks[checks != 0])
 
-    def _write(self, connection: sqlite3.Connection, changed: Mapping[int, np.void]) -> None:
-        if changed:
-            places, records = [*changed], np.array([*changed.values()], dtype=RECORD)
-            self._columns.write(connection, places, records)
-            with self._lock:  # before it is committed: a search passes over rows that are no more
+    def forget_vectors(self, places: Places) -> None:
+        """Take the vectors at places for unknown: the next question reads them anew."""
+        with self._changing():
+            self._note_checks(places.tolist(), 0)
+
+    def _note_checks(self, places: Sequence[int], checks: NDArray[np.uint32] | int) -> None:
+        records = self._columns.at(places)
+        records["check"] = checks
+        self._coming |= zip(places, records, strict=True)
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """A change of rows; the columns that it has put into ``_coming`` are written and shown."""
+        places, records = list[int](), np.empty(0, dtype=RECORD)
+
+        def show() -> None:
+            with self._lock:
                 self._columns.take(places, records)
                 self._filtered = {}
+
+        with self.data.changing(show) as connection:
+            self._coming = {}
+            yield connection
+            if self._coming:
+                places, records = [*self._coming], np.array([*self._coming.values()], dtype=RECORD)
+                self._columns.write(connection, places, records)
+                with self._lock:  # a search that sees the new rows finds room for them
+                    self._columns.grow(places)
+
+    def _count_words(
+        self,
+        connection: sqlite3.Connection,
+        memories: Mapping[int, Candidate | None],
+        beside: Iterable[int],
+    ) -> None:
+        """Give new rows their words, and those around them and around those that are gone."""
+        for place, length in self._turns.put(connection, memories, beside).items():
+            if place not in self._coming:
+                self._coming[place] = self._columns.at([place])[0]
+            self._coming[place]["length"] = min(length, words.MOST)
 
     def _new_places(self, count: int) -> list[int]:
         """Places for new rows; those that were used lately still rest."""
@@ -209,18 +229,20 @@ class Table:
         self._free.sort(reverse=True)
         return [self._free.pop() for _ in range(count)]
 
-    def _keep(self, places: Sequence[int], vectors: NDArray[np.float32] | None) -> bool:
-        """Keep vectors; False where there is no room for them."""
+    def _keep(
+        self, places: Sequence[int], vectors: NDArray[np.float32] | None
+    ) -> NDArray[np.uint32] | int:
+        """Keep vectors, and return their checksums; 0 where there is no room for them."""
         if vectors is None or not len(vectors):
-            return False
+            return 0
         if self._bounded and not self._cache.take(self._owner, vectors.nbytes):
-            return False
+            return 0
         room = max(len(self._columns), max(places) + 1)
         before = self._vectors.dimension
-        self._vectors.put(np.array(places), vectors, -(-room // SEGMENT) * SEGMENT)
+        checks = self._vectors.put(np.array(places), vectors, -(-room // SEGMENT) * SEGMENT)
         if self._vectors.dimension != before:
             self.data.note(dimension=self._vectors.dimension)
-        return True
+        return checks
 
     def _room_for(self, tokens: Sequence[bytes]) -> Sequence[bytes]:
         """The tokens of rows, where there is room for them."""
@@ -262,7 +284,8 @@ class Table:
 
     def _order(self, place: int) -> tuple[int, int]:
         """What turns are sorted by: their time, and then their id."""
-        return int(self._columns["created"][place]), int(self._columns["id"][place])
+        row = self._coming[place] if place in self._coming else self._columns.at([place])[0]
+        return int(row["created"]), int(row["id"])
 
     # -- questions --------------------------------------------------------------------------------
 
@@ -287,11 +310,6 @@ class Table:
         with self.data.reading() as connection:
             return dict(_found(connection, "SELECT id, written FROM row WHERE id", ids))
 
-    def have_ended(self, moment: datetime | None) -> bool:
-        """Whether a row has expired or is superseded by a moment."""
-        with self._lock:
-            return self._columns.have_ended(moment)
-
     def column(self, name: str, places: Places) -> NDArray[Any]:
         """A column of rows; see `RECORD`."""
         with self._lock:
@@ -300,25 +318,27 @@ class Table:
     def owners(self, moment: datetime | None) -> tuple[Places, NDArray[np.intp]]:
         """A row of each owner, such as a user in a session, and how many it has at a moment."""
         with self._lock:
-            wanted = Wanted(Scope(), standing=Standing(moment))
-            places = np.flatnonzero(self._columns.fitting(wanted))
+            places = self._columns.fitting(Wanted(Scope(), standing=Standing(moment))).places
             owners = np.stack([self._columns[name][places] for name in Scope.model_fields], axis=1)
         _, first, counts = np.unique(owners, axis=0, return_index=True, return_counts=True)
         return places[first], counts
 
-    def select(self, wanted: Wanted, where: Where | None) -> Selection:
-        """The rows that may be wanted, and may fulfil a filter."""
+    def select(self, conditions: Sequence[tuple[Wanted, Where | None]]) -> list[Selection]:
+        """The rows that may be wanted, and may fulfil a filter; all as of one state of the rows."""
         with self._lock:
-            fits = self._columns.fitting(wanted)
-            known, key = self._filtered, repr(where)
-        if where is not None:
-            if key not in known or len(known[key]) != len(fits):
-                if len(known) >= _FILTERS:
-                    known.clear()
-                with self.data.reading() as connection:
-                    known[key] = cells.fitting(connection, where, len(fits))
-            fits &= known[key]
-        return Selection(fits, np.flatnonzero(fits))
+            now = datetime.now(UTC)
+            selected = [self._columns.fitting(wanted.at(now)) for wanted, _ in conditions]
+            known = self._filtered
+        for n, (_, where) in enumerate(conditions):
+            if where is not None:
+                key, fits = repr(where), selected[n].fits
+                if key not in known or len(known[key]) != len(fits):
+                    if len(known) >= _FILTERS:
+                        known.clear()
+                    with self.data.reading() as connection:
+                        known[key] = cells.fitting(connection, where, len(fits))
+                selected[n] = Selection(fits & known[key], whole=False)
+        return selected
 
     def living(self) -> Places:
         """The places of all rows."""
@@ -330,9 +350,10 @@ class Table:
         return self._vectors.cosines(places, vector)
 
     def vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """The ids of the rows whose vector is known, and the vectors, a thousand at a time."""
+        """The ids of the rows whose vector is known, and whole, a thousand at a time."""
         places = self.living()
-        places = places[self.column("compared", places) != 0]
+        places = places[self.column("check", places) != 0]
+        places = np.setdiff1d(places, self.torn_vectors())
         for start in range(0, len(places), _PART):
             part = self.ids_at(places[start : start + _PART].tolist())
             yield [*part.values()], self._vectors.at(np.array([*part], dtype=np.intp))
@@ -371,7 +392,8 @@ class Table:
             if with_lacking:
                 [[number]] = connection.execute("SELECT value FROM fact WHERE name = 'rows'")
                 together = sum(rarity(number, each) for each in counts.values())
-                known = WordsInScope(words.lacking(connection, counts, rows), together)
+                some = None if rows is None or rows.whole else rows
+                known = WordsInScope(words.lacking(connection, counts, some), together)
         living = hashes[places] != 0
         places, scores = places[living], scores[living]
         if len(places) > limit:

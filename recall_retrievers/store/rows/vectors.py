@@ -4,8 +4,9 @@ Chroma takes 40 ms to return a thousand vectors. A comparison of a thousand here
 are kept in 32 bits: numpy compares those of 16 bits five times as slowly, and `repair` can build
 Chroma's index from them.
 
-A vector lies at the place of its row in one file. It is written before its row is committed: what a
-killed process has left there belongs to no row, and is written over.
+A vector lies at the place of its row in one file. It is written before its row is committed, and
+nobody waits until it is on the disk. So each row has a checksum of its vector: after a kill or a
+power cut the file may hold another one, or zeros.
 """
 
 import os
@@ -15,12 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from struct import Struct
 from weakref import finalize
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.errors import StoreClosedError
-from recall_retrievers.core.system import mapped, open_private
+from recall_retrievers.core.system import mapped, open_private, read_at
 from recall_retrievers.store.embedding.token_vectors import TokenVectors, unit
 from recall_retrievers.store.rows.columns import Places
 
@@ -60,7 +62,7 @@ class Vectors:
     """Vectors of length 1, by the place of their row. One thread at a time may put some.
 
     Args:
-        folder: The folder of the file, which must not be cut off. None = in memory.
+        folder: The folder of the file; where it is cut off, zeros are read. None = in memory.
         dimension: The length of a vector; 0 = not known yet.
         places: How many places there are.
     """
@@ -74,13 +76,12 @@ class Vectors:
         if folder is not None:
             self._file = open_private(folder / FILE)
             self._closed = finalize(self, os.close, self._file)
-            if dimension and os.fstat(self._file).st_size < 4 * places * dimension:
-                self._closed()
-                raise OSError(f"{folder / FILE} is cut off")
+            if os.fstat(self._file).st_size < 4 * places * dimension:
+                os.truncate(self._file, 4 * places * dimension)
             self._places = places if dimension else 0
 
-    def put(self, places: Places, vectors: NDArray[np.float32], room: int) -> None:
-        """Put vectors at places; there are ``room`` places with these."""
+    def put(self, places: Places, vectors: NDArray[np.float32], room: int) -> NDArray[np.uint32]:
+        """Put vectors at places, of which there are ``room`` with these; return their checksums."""
         self.dimension = vectors.shape[1]
         scaled, size = unit(vectors).astype(np.float32), 4 * self.dimension
         if self._file is None:
@@ -90,7 +91,7 @@ class Vectors:
                     grown[: len(self._rows)] = self._rows
                 self._rows = grown
             self._rows[places] = scaled
-            return
+            return checksums(scaled)
         if room > self._places:
             os.truncate(self._file, room * size)
             self._places = room
@@ -101,6 +102,22 @@ class Vectors:
             while left:
                 left = left[os.write(self._file, left) :]
             start = end
+        return checksums(scaled)
+
+    def torn(self, places: Places, checks: NDArray[np.uint32]) -> Places:
+        """Those of these places, in order, whose vector does not have its checksum.
+
+        The file is read, not mapped: a bad sector is an `OSError`, and no signal.
+        """
+        wrong, size = [np.empty(0, dtype=np.intp)], 4 * self.dimension
+        file = self._file
+        for first in range(0, len(places) and int(places[-1]) + 1, _BLOCK) if file else ():
+            inside = slice(*np.searchsorted(places, [first, first + _BLOCK]))
+            part = places[inside]
+            data = read_at(file, _BLOCK * size, first * size) if len(part) else b""
+            vectors = np.frombuffer(data, np.float32).reshape(-1, self.dimension)
+            wrong.append(part[checksums(vectors[part - first]) != checks[inside]])
+        return np.concatenate(wrong)
 
     def at(self, places: Places) -> NDArray[np.float32]:
         """The vectors at places."""
@@ -141,6 +158,11 @@ class Vectors:
                 read = mapped(self._file, 4 * self._places * self.dimension)
                 self._rows = np.frombuffer(read, np.float32).reshape(-1, self.dimension)
             return self._rows
+
+
+def checksums(vectors: NDArray[np.float32]) -> NDArray[np.uint32]:
+    """A checksum of each vector; never 0."""
+    return np.array([crc32(each) or 1 for each in vectors], dtype=np.uint32)
 
 
 def _dot(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -206,7 +206,9 @@ class _Search:
         fits = segments = None
         if rows is not None:
             fits, inside = rows.fits, rows.fits.reshape(-1, SEGMENT).any(axis=1)
-            segments = None if inside.all() else np.flatnonzero(inside)
+            # A segment that has come since then has no place among these.
+            whole = inside.all() and len(fits) == len(self.lengths)
+            segments = None if whole else np.flatnonzero(inside)
         scores, found, number = np.zeros(len(self.lengths)), list[Places](), 0
         left = sum(each.rows for each in terms)
         rest = MOST_FREQUENT * sum(each.rarity for each in terms)
