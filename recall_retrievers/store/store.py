@@ -21,7 +21,6 @@ from recall_retrievers.core.errors import (
     ScopeError,
     SettingsError,
     StoreError,
-    SupersededError,
 )
 from recall_retrievers.core.memory import Memory, Standing
 from recall_retrievers.core.query import Filter, TimeInput, check_length
@@ -58,7 +57,7 @@ from recall_retrievers.store.conversation import conversation
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.live_collection import LiveCollection
 from recall_retrievers.store.named_collection import NamedCollection
-from recall_retrievers.store.writing import BATCH, LOST
+from recall_retrievers.store.writing import BATCH, LOST, is_superseded
 from recall_retrievers.timeline.parse_time import end_of_day, parse_time
 
 _MOST_LISTED = 1_000_000_000
@@ -548,20 +547,26 @@ class Store:
             if old is None or not owner.holds(old.scope) or old.expired(self.clock()):
                 raise _missing(old_id, self.name)
             memory = _superseding(as_memory(new), old)
-            newest = live.collection.newest(old)
-            if newest is not old and old.superseded_by != memory.id:
-                problem = f"memory {got(old_id)} is superseded; supersede {got(newest.id)} instead"
-                raise SupersededError("supersede", (problem,))
+            if old.superseded_by not in ("", memory.id):
+                raise is_superseded(old_id, live.collection.newest(old).id)
             [ready] = self._ready([memory])
-            # If the process is killed in between, both count, and the same call goes on: it finds
-            # the new memory by its id, and leaves it as it is.
-            live.writer.write([replace(ready, guard=old.scope)]).result()
-            stored = live.collection.read([memory.id], None)[memory.id]
-            if stored.superseded_at and old.superseded_by != stored.id:  # it is true once more
-                self._mark(live, stored.id, "", None)
-            self._mark(live, old_id, stored.id, stored.created_at)
-            operation.records([stored])
-        return stored.id
+            before = live.collection.row(memory.id)
+            stored = before and live.collection.candidate(before)
+            if before and stored and ready.is_stored_as(*before[1:]):  # it stays as it is
+                if old.superseded_by == memory.id:
+                    return memory.id
+                ready = _current(stored)
+            ready = replace(ready, guard=old.scope)
+            vectors = self._vector(live, ready.memory), self._vector(live, old)
+            live.writer.supersede(ready, old, vectors).result()
+            # Chroma has no write on a condition, so of two processes the last one has won.
+            now = live.collection.read([old_id], None).get(old_id, old)
+            if now.superseded_by not in ("", memory.id):
+                if before is None:
+                    live.writer.delete([memory.id]).result()
+                raise is_superseded(old_id, live.collection.newest(now).id)
+            operation.records([ready.memory])
+        return memory.id
 
     asupersede = awaited(supersede)
     """Store what takes the place of a memory as `supersede` does, without blocking the loop."""
@@ -573,10 +578,14 @@ class Store:
         if before is None or stored is None:
             raise _missing(id, self.name)
         marked = replace(stored, superseded_by=by, superseded_at=at)
-        embed = self._opened.embedding.embed
-        embedded = _vector_of(live.collection, id) or embed(index_text(marked))
         ready = Ready(marked, to_metadata(marked), is_new=False)
-        live.writer.change(ready, before, embedded).result()
+        live.writer.change(ready, before, self._vector(live, marked)).result()
+
+    def _vector(self, live: LiveCollection, memory: Candidate) -> Embedded:
+        """The vector of a memory: that of its row, where that has the same text."""
+        there, text = live.collection.read([memory.id], None).get(memory.id), index_text(memory)
+        known = there and index_text(there) == text and _vector_of(live.collection, memory.id)
+        return known or self._opened.embedding.embed(text)
 
     def _bring_back(self, live: LiveCollection, ids: Sequence[str]) -> None:
         """Let memories count again that are superseded by those that are to be deleted.
@@ -929,6 +938,12 @@ def _superseding(memory: Memory, old: Candidate) -> Memory:
         raise ScopeError(f"a memory of {mine} cannot supersede one of {other}; leave its scope out")
     current = {"id": new_id, "scope": old.scope, "superseded_by": "", "superseded_at": None}
     return memory.model_copy(update=current)
+
+
+def _current(memory: Candidate) -> Ready:
+    """A stored memory that counts again: nothing supersedes it."""
+    current = replace(memory, superseded_by="", superseded_at=None)
+    return Ready(current, to_metadata(current), is_new=False)
 
 
 def _missing(id: str, name: str) -> MissingMemoryError:

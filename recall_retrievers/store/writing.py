@@ -6,7 +6,7 @@ calls that come in while the thread is busy wait, and are then written together.
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -21,20 +21,30 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import (
     MissingMemoryError,
     RecallError,
     StoreClosedError,
     StoreError,
+    SupersededError,
 )
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.fields import KEYWORD_VECTOR, WRITTEN_AT, Row, to_milliseconds
+from recall_retrievers.store.chroma.fields import (
+    KEYWORD_VECTOR,
+    MAY_EXPIRE,
+    SUPERSEDED_AT,
+    SUPERSEDED_BY,
+    WRITTEN_AT,
+    Row,
+    to_milliseconds,
+)
 from recall_retrievers.store.chroma.rows import Ready, id_is_taken
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.cloud import keyword_vector
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding, Outcome
-from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, indexes_of
 
 _log = logging.getLogger(__name__)
@@ -87,6 +97,9 @@ class _Job:
     done: Future[None] = field(default_factory=Future)
     tried: bool = False  # whether Chroma failed while it stored its rows
 
+
+_Row = tuple[str, str, dict[str, Any]]
+"""The id, the text and the metadata of a row that is written."""
 
 _Present = Mapping[str, tuple[str | None, Mapping[str, Any]]]
 """Text and metadata of rows that are stored, by id."""
@@ -144,6 +157,12 @@ class Writer:
     def change(self, row: Ready, before: Row, embedded: Embedded) -> Future[None]:
         """Write what is different in a row; see `_change`."""
         return self._take(_Job([row], partial(self._change, row, before, embedded)))
+
+    def supersede(
+        self, new: Ready, old: Candidate, vectors: tuple[Embedded, Embedded]
+    ) -> Future[None]:
+        """Store a memory and mark the one that it supersedes; see `_supersede`."""
+        return self._take(_Job([new], partial(self._supersede, new, old, vectors)))
 
     def delete(self, ids: Sequence[str]) -> Future[None]:
         """Delete rows; ids that are not there are passed over."""
@@ -290,26 +309,54 @@ class Writer:
             with self._shared.writing():
                 as_read = self._shared.writes == fresh.writes
                 present = fresh.present if as_read else self._replaced(fresh.rows)
-                rows = self._as_rows(fresh.rows)
-                ids = [row_id for row_id, *_ in rows]
-                with self._indexes(ids) as indexes:
-                    self._chroma.upsert(
-                        ids=ids,
-                        embeddings=embedded.vectors,
-                        documents=[text for _, text, _ in rows],
-                        # Chroma merges metadata, so what a row had before is set to None.
-                        metadatas=[
-                            {**dict.fromkeys(present.get(row_id, ("", ()))[1]), **metadata}
-                            for row_id, _, metadata in rows
-                        ],
-                    )
-                    for each in indexes:
-                        each.put(rows, [ready.memory for ready in fresh.rows], embedded)
+                memories = [ready.memory for ready in fresh.rows]
+                self._put(self._as_rows(fresh.rows), memories, present, embedded)
             self._collection.learn_dimension(embedded.vectors)
         except StoreError as error:
             for job in jobs:
                 job.tried |= error.__cause__ is not None  # else Chroma was not called
             raise
+
+    def _put(
+        self,
+        rows: Sequence[_Row],
+        memories: Sequence[Candidate | None],
+        present: _Present,
+        embedded: Embedded,
+    ) -> None:
+        """Write whole rows in one call of Chroma, and then in the row indexes."""
+        ids = [row_id for row_id, *_ in rows]
+        with self._indexes(ids) as indexes:
+            self._chroma.upsert(
+                ids=ids,
+                embeddings=embedded.vectors,
+                documents=[text for _, text, _ in rows],
+                # Chroma merges metadata, so what a row had before is set to None.
+                metadatas=[
+                    {**dict.fromkeys(present.get(row_id, ("", ()))[1]), **metadata}
+                    for row_id, _, metadata in rows
+                ],
+            )
+            for each in indexes:
+                each.put(rows, memories, embedded)
+
+    def _supersede(self, new: Ready, old: Candidate, vectors: tuple[Embedded, Embedded]) -> None:
+        """Store a memory and mark the one that it supersedes, in one write: one of them counts."""
+        self._collection.check_dimension(*(each.vectors for each in vectors))
+        with self._shared.writing():
+            present = {**self._replaced([new]), **self._there([old.id])}
+            if old.id not in present:
+                raise MissingMemoryError(f"memory {got(old.id)} was deleted meanwhile")
+            text, metadata = present[old.id]
+            by = metadata.get(SUPERSEDED_BY, "")
+            if by not in ("", new.memory.id):
+                raise is_superseded(old.id, str(by))
+            [(new_id, said, row)] = self._as_rows([new])
+            marks = {SUPERSEDED_BY: new_id, SUPERSEDED_AT: row["created_at"], MAY_EXPIRE: True}
+            marked = {**metadata, **marks, WRITTEN_AT: row[WRITTEN_AT]}
+            rows = (new_id, said, row), (old.id, text or "", marked)
+            memories = new.memory, self._collection.candidate(rows[1])
+            self._put(rows, memories, present, _together(vectors))
 
     def _change(self, ready: Ready, before: Row, embedded: Embedded) -> None:
         """Write what is different in a row, and nothing else: another process may change the rest.
@@ -351,7 +398,7 @@ class Writer:
                 for each in indexes:  # at once: the next part may fail
                     each.drop(part)
 
-    def _as_rows(self, ready: Sequence[Ready]) -> list[tuple[str, str, dict[str, Any]]]:
+    def _as_rows(self, ready: Sequence[Ready]) -> list[_Row]:
         """Rows as they are written now; in the cloud with their words, by which it searches."""
         written = to_milliseconds(datetime.now(UTC))
         with_words = self._collection.cloud and self._collection.with_words
@@ -404,6 +451,19 @@ class Writer:
             _log.warning("of %d rows some have no vector in Chroma: stored again", len(ids))
             return False
         return True
+
+
+def is_superseded(row_id: str, by: str) -> SupersededError:
+    """The error for a memory that another one supersedes already."""
+    problem = f"memory {got(row_id)} is superseded; supersede {got(by)} instead"
+    return SupersededError("supersede", (problem,))
+
+
+def _together(vectors: Iterable[Embedded]) -> Embedded:
+    """The vectors of some rows; those that are read from Chroma come without their tokens."""
+    nothing = TokenVectors([], np.empty((0, 0), dtype=np.float32))
+    tokens = [nothing if each.tokens is None else each.tokens[0] for each in vectors]
+    return Embedded(np.concatenate([each.vectors for each in vectors]), tokens)
 
 
 def _stored_in(present: _Present, rows: Sequence[Ready]) -> list[str]:

@@ -1,5 +1,6 @@
 """One memory takes the place of another, on every kind of store; nothing is lost on the way."""
 
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,10 +10,14 @@ from cloud_stand_in import CloudStandIn
 from store.kit import NOON, SmallEmbedding, best, ids
 from tables import table
 
-from recall_retrievers.core.errors import MissingMemoryError, ScopeError, SettingsError
+from recall_retrievers.core.errors import (
+    MissingMemoryError,
+    ScopeError,
+    SettingsError,
+    SupersededError,
+)
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.writing import Writer
 
 DAY = timedelta(days=1)
 ANN = {"user_id": "ann"}
@@ -69,15 +74,47 @@ def test_a_call_that_was_killed_can_be_repeated(
 ) -> None:
     in_memory.add([tea("green", 0)])
     with monkeypatch.context() as broken:
-        broken.setattr(Writer, "change", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
+        broken.setattr(chromadb.Collection, "upsert", lambda *_, **__: sys.exit())
+        with pytest.raises(SystemExit):
             in_memory.supersede("green", "tea black")
-    assert in_memory.count() == 2
-    first = next(each for each in in_memory.memories() if each.id != "green")
-    assert in_memory.supersede("green", "tea black") == first.id
-    assert in_memory.supersede("green", "tea black") == first.id
-    assert [*in_memory.memories()] == [first]
-    assert in_memory.get(["green"])[0].superseded_at == first.created_at
+    assert ids([*in_memory.memories()]) == ["green"]
+    black = in_memory.supersede("green", "tea black")
+    assert in_memory.supersede("green", "tea black") == black
+    [first] = in_memory.memories()
+    assert (first.id, in_memory.get(["green"])[0].superseded_at) == (black, first.created_at)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_of_two_programs_that_supersede_one_memory_one_gets_an_error(
+    monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    client, upsert = chromadb.EphemeralClient(), chromadb.Collection.upsert
+
+    def other() -> None:
+        raw = client.get_collection(store.name, embedding_function=None)
+        marks = {"superseded_by": "white", "superseded_at": 1_709_900_000_000, "may_expire": True}
+        raw.update(ids=["green"], metadatas=[marks])
+
+    class Beside(SmallEmbedding):
+        """While our text is embedded, the other program is quicker."""
+
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            if when == "before" and texts == ["tea black"]:
+                other()
+            return super().embed_documents(texts)
+
+    def upserted(collection: chromadb.Collection, **rows: Any) -> None:
+        upsert(collection, **rows)
+        if when == "after" and "black" in rows["ids"]:
+            other()
+
+    monkeypatch.setattr(chromadb.Collection, "upsert", upserted)
+    with RecallStore(client, f"at-once-{when}", embedding=Beside(), create=True) as store:
+        store.add([tea("green", 0), tea("white", 1)])
+        with pytest.raises(SupersededError, match="supersede 'white' instead"):
+            store.supersede("green", tea("black", 3))
+        assert ids(store.get(["green", "black"])) == ["green"]
+        assert store.get(["green"])[0].superseded_by == "white"
 
 
 @table(

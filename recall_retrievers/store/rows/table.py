@@ -119,11 +119,10 @@ class Table:
         with self._changing() as connection:
             ids = [row[0] for row in rows]
             before = _places(connection, ids)
-            if not any(tokens):
-                tokens = [
-                    self._tokens_of(connection, before.get(row_id), memory)
-                    for row_id, memory in zip(ids, memories, strict=True)
-                ]
+            tokens = [
+                token or self._tokens_of(connection, before.get(row_id), memory)
+                for token, row_id, memory in zip(tokens, ids, memories, strict=True)
+            ]
             beside = self._take_out(connection, before.values())
             new_places = iter(self._new_places(len(rows) - len(before)))
             places = [before[x] if x in before else next(new_places) for x in ids]

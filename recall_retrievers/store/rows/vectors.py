@@ -110,11 +110,13 @@ class Vectors:
         The file is read, not mapped: a bad sector is an `OSError`, and no signal.
         """
         wrong, size = [np.empty(0, dtype=np.intp)], 4 * self.dimension
-        file = self._file
-        for first in range(0, len(places) and int(places[-1]) + 1, _BLOCK) if file else ():
+        end = int(places[-1]) + 1 if len(places) else 0
+        for first in range(0, end, _BLOCK):
+            if self._file is None:
+                break
             inside = slice(*np.searchsorted(places, [first, first + _BLOCK]))
             part = places[inside]
-            data = read_at(file, _BLOCK * size, first * size) if len(part) else b""
+            data = read_at(self._file, _BLOCK * size, first * size) if len(part) else b""
             vectors = np.frombuffer(data, np.float32).reshape(-1, self.dimension)
             wrong.append(part[checksums(vectors[part - first]) != checks[inside]])
         return np.concatenate(wrong)
