@@ -91,8 +91,10 @@ class TestAdding:
                 "of 'x' cannot be read",
             ),
             (TextNode(id_="1", text=" "), "TextNode '1' cannot be stored: .*content"),
+            ({"content": "x", "metadata": {"k": [*range(1000)]}}, "1,005 values of metadata"),
+            ({"content": "x", "metadata": {f"k{n}": n for n in range(1000)}}, "1,000 at most"),
         ],
-        ids=ascii,
+        ids=lambda bad: ascii(bad)[:60],
     )
     def test_one_bad_memory_is_an_error_and_nothing_is_stored(
         self, in_memory: RecallStore, bad: Any, says: str
@@ -100,6 +102,17 @@ class TestAdding:
         with pytest.raises(MemoryFormatError, match=says):
             in_memory.add([*(f"good {number}" for number in range(300)), bad])
         assert in_memory.count() == 0
+
+    def test_a_change_makes_no_memory_that_chroma_could_not_apply(
+        self, in_memory: RecallStore
+    ) -> None:
+        [tea] = in_memory.add([{"content": "tea", "metadata": {"a": [*range(600)]}}])
+        with pytest.raises(MemoryFormatError, match="values of metadata"):
+            in_memory.update(tea, metadata={"b": [*range(600)]})
+        with pytest.raises(MemoryFormatError, match="values of metadata"):
+            in_memory.supersede(tea, {"content": "rum", "metadata": {"b": [*range(9000)]}})
+        assert in_memory.update(tea, metadata={"b": [*range(300)]}).id == tea
+        assert in_memory.count() == 1
 
     def test_whose_a_row_is_may_stand_at_its_top(self, in_memory: RecallStore) -> None:
         """A row of a JSONL file can be added as it is; the rest of a scope may be in ``scope``."""

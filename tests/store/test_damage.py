@@ -4,7 +4,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,11 @@ def path(whole: Path, tmp_path: Path) -> Path:
 def index_of(path: Path) -> Path:
     [header] = path.glob("*/header.bin")
     return header.parent
+
+
+def rows_of(path: Path) -> Path:
+    """The folder of the row index that has rows."""
+    return max(path.glob(".recall/*/rows.sqlite"), key=lambda each: each.stat().st_size).parent
 
 
 def without_names(index: Path) -> None:
@@ -139,6 +144,86 @@ def test_damage_is_noticed_and_repaired(
     assert all_is_there(path, SmallEmbedding())
     assert not list((path / ".recall").glob("repair/*"))  # nothing is left of the work
     assert not list((path / ".recall").glob("damaged/*"))
+
+
+def zeros(data: bytes) -> bytes:
+    return bytes(len(data))
+
+
+def cut(data: bytes) -> bytes:
+    return data[: 20 * 4 * 64]
+
+
+def of_other_rows(data: bytes) -> bytes:
+    return data[4 * 64 :] + data[: 4 * 64]
+
+
+def pages_swapped(data: bytes) -> bytes:
+    return data[8192:12288] + data[4096:8192] + data[:4096] + data[12288:]
+
+
+def tear(file: Path, damage: Callable[[bytes], bytes]) -> None:
+    """Damage a file that keeps its time, as a power cut does."""
+    stat = file.stat()
+    file.write_bytes(damage(file.read_bytes()))
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+@pytest.mark.parametrize("damage", [zeros, cut, of_other_rows])
+@pytest.mark.parametrize("killed", [True, False], ids=["killed", "closed"])
+def test_vectors_that_a_power_cut_took_are_read_from_chroma_and_never_repaired_with(
+    whole: Path, tmp_path: Path, damage: Callable[[bytes], bytes], killed: bool
+) -> None:
+    path = Path(shutil.copytree(whole, tmp_path / "memories"))
+    for vectors in path.glob(".recall/*/vectors"):
+        tear(vectors, damage)
+        if killed:
+            vectors.with_name("closed.json").unlink(missing_ok=True)
+    [checked] = RecallStore.check(path)
+    assert "row index" in str(checked)
+    again = Path(shutil.copytree(path, tmp_path / "again"))
+    without_names(index_of(again))
+    assert all_is_there(path, SmallEmbedding())
+
+    [repaired] = RecallStore.repair(again, embedding=SmallEmbedding())
+
+    assert repaired.embedded >= (LOST if damage is not cut else LOST - 20)
+    with raw(again) as rows:
+        found = np.asarray(rows.get(include=["embeddings"])["embeddings"])
+    assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(128), abs=1e-4)
+    assert all_is_there(again, SmallEmbedding())
+
+
+def test_bytes_that_changed_their_place_are_noticed(whole: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(whole, tmp_path / "memories"))
+    tear(index_of(path) / "data_level0.bin", pages_swapped)
+    with pytest.raises(StoreDamagedError, match=r"data_level0.bin has other bytes"):
+        RecallStore(path, embedding=SmallEmbedding())
+    RecallStore.repair(path, embedding=SmallEmbedding())
+    tear(rows_of(path) / "rows.sqlite", pages_swapped)
+    assert all_is_there(path, SmallEmbedding())
+
+
+@pytest.mark.parametrize("metadata", [{"k": [*range(6000)]}, {f"k{n}": n for n in range(6000)}])
+def test_a_memory_that_chroma_cannot_apply_is_taken_out_of_its_log(
+    path: Path, metadata: Any
+) -> None:
+    new = {"documents": ["tea"], "embeddings": [SmallEmbedding().embed_query("tea")]}
+    for row_id, values in (("too large", metadata), ("waits", {"n": 1})):
+        with raw(path) as rows, suppress(chromadb.errors.ChromaError):
+            rows.add(ids=[row_id], metadatas=[values], **new)
+
+    [checked] = RecallStore.check(path)
+    assert "cannot store 'too large'" in str(checked)
+    [repaired] = RecallStore.repair(path, embedding=SmallEmbedding())
+
+    assert repaired.taken_out == ("too large",)
+    assert "taken out of Chroma's log, as it cannot store it: 'too large'" in str(repaired)
+    assert RecallStore.check(path)[0].whole
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        assert len(store.get(["m0", "waits", "too large"])) == 2
+        store.add([{"id": "next", "content": "coffee"}])
+        assert best(store, "tea", method="keyword")[0].id == "waits"
 
 
 def test_the_vectors_of_the_row_index_are_not_made_again(whole: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 from recall_retrievers.core.errors import (
@@ -22,6 +23,7 @@ from recall_retrievers.core.errors import (
     StoreLockedError,
     StoreUnavailableError,
 )
+from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.database import (
     CURE,
     DATABASE,
@@ -31,6 +33,7 @@ from recall_retrievers.store.chroma.database import (
     close_client,
     open_database,
 )
+from recall_retrievers.store.chroma.errors import guarded
 from recall_retrievers.store.chroma.place import HeldPath, hold, path_client
 from recall_retrievers.store.doctor.index_files import (
     FILES,
@@ -221,10 +224,17 @@ def _checked(path: Path, collection: Collection) -> Checked:
     try:
         with closing(Tables(path, str(collection.id))) as tables:
             rows = len(tables.row_ids())
-            if fault := fault_of(path, collection, tables):
-                faults.append(f"{fault}; run `recall repair {path}`")
+            found = [fault_of(path, collection, tables)]
+            if waiting := ", ".join(map(got, tables.too_large())):
+                found.append(f"Chroma cannot store {waiting} of its log, nor what came after it")
+            faults += [f"{fault}; run `recall repair {path}`" for fault in found if fault]
     except UnknownLayoutError as error:
         unknown = str(error)
+    try:
+        if not faults and unknown is None:
+            guarded(collection, Event()).get(limit=1, include=[])
+    except StoreError as error:
+        faults.append(str(error))
     if any(map(torn, own_folder(path).glob(f"{collection.id}*"))):
         faults.append(
             "the row index has other bytes than were written; it is made again when the path is "

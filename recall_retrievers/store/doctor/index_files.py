@@ -178,7 +178,8 @@ def readable_vectors(
     count = min(size // layout.row.itemsize, max(names, default=0))
     for rows in _chunks(folder / ROWS, layout, count):
         named = np.array([label in names for label in rows["label"].tolist()], dtype=bool)
-        usable = rows[named & _is_whole(rows["vector"], layout) & rows["vector"].any(axis=1)]
+        usable = rows[named & _is_whole(rows["vector"], layout)]
+        usable = usable[usable["vector"].any(axis=1)]
         if len(usable):
             yield [names[label] for label in usable["label"].tolist()], usable["vector"]
 

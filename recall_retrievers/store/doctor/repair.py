@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.errors import EmbeddingMismatchError, StoreDamagedError, StoreError
+from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.system import make_private
 from recall_retrievers.core.tracing import progress_bar
-from recall_retrievers.store.chroma.database import Tables, UnknownLayoutError, close_client
+from recall_retrievers.store.chroma.database import (
+    Tables,
+    UnknownLayoutError,
+    close_client,
+    take_out_too_large,
+)
 from recall_retrievers.store.chroma.fields import OWN_FIELDS
 from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.search_text import index_text
@@ -58,6 +64,8 @@ class Repaired:
         fault: The fault of its index; None = there was none, and nothing was done.
         recovered: How many vectors were still there: in the row index, the index or Chroma's log.
         embedded: How many texts were embedded again.
+        taken_out: The ids of memories in Chroma's log that it could not store, and nothing after
+            them. They have too many values of metadata; whoever added them got an error.
     """
 
     name: str
@@ -65,12 +73,16 @@ class Repaired:
     fault: str | None = None
     recovered: int = 0
     embedded: int = 0
+    taken_out: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        taken_out = ", ".join(map(got, self.taken_out))
+        before = f"taken out of Chroma's log, as it cannot store it: {taken_out}; "
+        before = f"{self.name}: {before if taken_out else ''}"
         if self.fault is None:
-            return f"{self.name}: {memories(self.rows)}, nothing to repair"
+            return f"{before}{memories(self.rows)}, nothing {'else ' * bool(taken_out)}to repair"
         return (
-            f"{self.name}: repaired; {memories(self.rows)}, {self.recovered} vectors recovered, "
+            f"{before}repaired; {memories(self.rows)}, {self.recovered} vectors recovered, "
             f"{self.embedded} embedded again. The damage: {self.fault}"
         )
 
@@ -79,12 +91,15 @@ def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> lis
     """Repair every collection in a path; see `RecallStore.repair`."""
     repaired: dict[str, Repaired] = {}
     with alone(path, "repair") as (folder, client):
+        taken_out = take_out_too_large(folder)
         opened = client()
         try:
             for collection in opened.list_collections():
                 with closing(Tables(folder, str(collection.id))) as tables:
                     repairing = _Repairing(folder, collection, tables, embedding)
-                    repaired[tables.index_folder] = repairing.run(progress=progress)
+                    done = repairing.run(progress=progress)
+                    mine = [x for topic, x in taken_out if topic.endswith(str(collection.id))]
+                    repaired[tables.index_folder] = replace(done, taken_out=tuple(mine))
         except UnknownLayoutError as error:
             raise StoreError(
                 f"collection {collection.name!r} is left as it is: {error}. A newer version of "

@@ -87,6 +87,8 @@ class RowIndex:
             known = None if self._root is None else self._on_disk(self._root)
             if known is not None and self.follower.go_on(known["position"]):
                 self.ready = bool(known["whole"])
+                if not self.table.as_closed or self.table.vector_bytes <= LARGE:
+                    self._mend_vectors()
             else:
                 self._begin()
                 self.ready = not self.index.chroma.count()
@@ -108,7 +110,6 @@ class RowIndex:
         if table.as_closed:
             self._unread = True
             self._start(self._compare)
-        forget_torn(table, large=False)
         self.table.close()
         self.table = table
         self._noted = known["position"], bool(known["whole"])
@@ -176,11 +177,27 @@ class RowIndex:
                 return
             self._unread = False
             if is_torn(self._root, large=True):
-                _log.warning("the row index in %s is built again: it is torn", self._root)
-                self.ready = False
-                self._begin()
+                self._build_again("it is torn")
             else:
-                forget_torn(self.table, large=True)
+                self._mend_vectors()
+
+    def _mend_vectors(self) -> None:
+        """Take torn vectors for unknown, so that the next question reads them from Chroma."""
+        try:
+            torn = self.table.torn_vectors()
+        except OSError as error:  # a bad sector
+            self._build_again(repr(error))
+            return
+        if len(torn) and self._unread:  # before anything changes
+            self._verify()
+        elif len(torn):
+            _log.warning("%d torn vectors of the row index are read from Chroma", len(torn))
+            self.table.forget_vectors(torn)
+
+    def _build_again(self, why: str) -> None:
+        _log.warning("the row index in %s is built again: %s", self._root, why)
+        self.ready = False
+        self._begin()
 
     def _build(self, built: Future[None]) -> None:
         try:
@@ -378,12 +395,3 @@ def open_table(
 def is_torn(root: Path, *, large: bool) -> bool:
     """Whether the database has other bytes than were noted; if it is large, or if it is small."""
     return changed_files(root / NOTE, root, large=large) != {}
-
-
-def forget_torn(table: Table, *, large: bool) -> None:
-    """Take the vectors that are torn for unknown; large files after a proper close come later."""
-    if large == (table.as_closed and table.vector_bytes > LARGE):
-        torn = table.torn_vectors()
-        if len(torn):
-            _log.warning("%d torn vectors of the row index are read from Chroma", len(torn))
-            table.forget_vectors(torn)
