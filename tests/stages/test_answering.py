@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
@@ -251,6 +251,30 @@ def test_a_form_that_fails_for_a_while_is_asked_for_again_and_one_that_fails_for
     assert (reply.outcome == "said") is (broken != "busy")
     assert asked == ([True, False] if broken == "unsure" else [True, True, True])
     assert ("the form failed" in reply.note) is (broken == "unsure")
+
+
+@pytest.mark.parametrize(
+    ("failed", "sent"),
+    [("xxx", 3), ("xx.xx.xxx", 9), ("x.x.x.x.", 9), (["xxx", "xxx", "x.x", "xx"], 12)],
+)
+def test_a_form_that_fails_three_times_in_a_row_is_not_sent_again(
+    failed: Sequence[str], sent: int
+) -> None:
+    """Each question is the outcomes of its prompts; what fails in one question counts once."""
+
+    class Model: ...
+
+    def filled(prompt: Prompt) -> str:
+        asked.append(prompt.user)
+        return "" if prompt.user == "x" else "said"
+
+    asked: list[str] = []
+    model, models = Model(), client(lambda _: "said", filled)
+    for question in (*failed, "x"):
+        prompts = [Prompt("s", each, llm=model, form=BaseModel) for each in question]
+        completed(ask_models(World(), models, prompts))
+
+    assert len(asked) == sent
 
 
 def test_a_bug_of_ours_is_raised_and_not_taken_for_the_models(
