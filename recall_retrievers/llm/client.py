@@ -164,33 +164,32 @@ class _Call:
                 return shown
         takes_form = self.failures < _FAILURES if prompt.structured is None else prompt.structured
         said = await self._formed() if self.form and takes_form else ""
-        if not said:
+        if not said.strip():
             said = await self._understood(self.client.plain) or ""
             if self.blamed:
-                failed = min(self.failures, self.refused[self.blamed])
-                self.refused[self.blamed] = failed + 1
+                before = min(self.failures, self.refused[self.blamed])
+                self.refused[self.blamed] = before + 1
         return said
 
     async def _formed(self) -> str:
         """What the model says with the schema; empty if it takes none, or fails with it."""
+        why = "it said nothing"
         try:
             said = await self._understood(self.client.formed)
         except ModelError as error:
             if is_transient(error) or http_status(error) in _NO_ACCESS:  # so would plain JSON be
                 raise
+            said, why = "", str(error)
             self.blamed = "form" if _refuses_form(error) else self.form
-            why = self.ended or str(error)
+        if said is None:
+            forced = self.prompt.structured
+            self.note = "the model takes no form; it was asked for plain JSON" if forced else ""
+        elif said.strip():
+            self.refused[self.form] = 0
         else:
-            if said and said.strip():
-                self.refused[self.form] = 0
-                return said
-            self.blamed = "" if said is None else self.form
-            why = self.ended or "it said nothing"
-        if self.blamed:
-            self.note = f"asked again for plain JSON, as the form failed ({why})"
-        elif self.prompt.structured:
-            self.note = "the model takes no form; it was asked for plain JSON"
-        return ""
+            self.blamed = self.blamed or self.form
+            self.note = f"asked again for plain JSON, as the form failed ({self.ended or why})"
+        return said or ""
 
     async def _understood(self, sender: Callable[[Prompt], Send | None]) -> str | None:
         """What the model says; to one that takes no system message, the user says it all."""
