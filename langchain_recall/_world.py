@@ -128,19 +128,24 @@ def client(callbacks: BaseCallbackManager, *, asynchronous: bool) -> Client:
 
 
 class _Counts(BaseCallbackHandler):
-    """Writes down what a model says that it cost, also where its reply cannot be read."""
+    """Writes down what a reply cost and why it ended, also where it cannot be read."""
 
     run_inline = True  # not in a thread, as it only adds
 
     def __init__(self, spent: Spent) -> None:
         self.spent = spent
 
+    def on_llm_error(self, *_: object, response: object = None, **__: object) -> None:
+        """Add what a reply says that the model's own client cannot read."""
+        if isinstance(response, LLMResult):
+            self.on_llm_end(response)
+
     def on_llm_end(self, response: LLMResult, **_: object) -> None:
         """Add the counts of a reply; those of its message, else those of all replies."""
         before = self.spent.tokens
         for replies in response.generations:
             for each in replies[:1]:
-                self.spent.add(getattr(getattr(each, "message", None), "usage_metadata", None))
+                self.spent.add(getattr(each, "message", each))
         if self.spent.tokens == before:
             self.spent.add(response.llm_output)
 
@@ -185,8 +190,8 @@ def _messages(prompt: Prompt) -> list[BaseMessage]:
 
 
 def _text(reply: object, prompt: Prompt) -> str:
-    """The text of a reply; of a tool call, its arguments."""
-    if isinstance(reply, AIMessage) and reply.tool_calls and not str(reply.text).strip():
+    """The text of a reply; of a tool call, its arguments, also after a sentence."""
+    if isinstance(reply, AIMessage) and reply.tool_calls and "{" not in str(reply.text):
         return as_reply(reply.tool_calls[0]["args"])
     if isinstance(reply, BaseMessage):
         parts = [] if isinstance(reply.content, str) else [_cited(each) for each in reply.content]

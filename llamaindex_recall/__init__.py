@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recall_retrievers import SHARED, STAGES
 from recall_retrievers import __version__ as __version__
-from recall_retrievers.core.lazy_exports import by_name, lazy_exports
+from recall_retrievers.core.lazy_exports import by_name, check_owner, lazy_exports
 
 if TYPE_CHECKING:
     from llamaindex_recall._world import StageUsage as StageUsage
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.vector_store import RecallVectorStore as RecallVectorStore
     from recall_retrievers import *  # noqa: F403 - what both faces export
 
+check_owner(__name__)
 _EXPORTS = by_name(
     SHARED,
     {

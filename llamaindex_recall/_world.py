@@ -124,9 +124,7 @@ def client(*, asynchronous: bool) -> Client:
     async def send(prompt: Prompt, spent: Spent) -> str:
         chat = _model(prompt).achat if asynchronous else _model(prompt).chat
         response = await settled(chat(_messages(prompt)))
-        spent.add(response.raw)
-        if spent.tokens is None:
-            spent.add(response.additional_kwargs)
+        _count(spent, response)
         return _text(response.message, prompt)
 
     def formed(prompt: Prompt) -> Send | None:
@@ -145,14 +143,21 @@ def client(*, asynchronous: bool) -> Client:
 
     async def streamed(prompt: Prompt, spent: Spent) -> AsyncIterator[str]:
         chat = _model(prompt).astream_chat if asynchronous else _model(prompt).stream_chat
-        raw, before = None, ""
+        response, before = None, ""
         async for response in each_of(await settled(chat(_messages(prompt)))):
-            raw = response.raw
             yield _part(response, before)
             before = response.message.content or ""
-        spent.add(raw)
+        if response:
+            _count(spent, response)
 
     return Client(lambda prompt: partial(send, prompt), formed, _retries, streamed)
+
+
+def _count(spent: Spent, response: ChatResponse) -> None:
+    spent.add(response)  # why it ended, wherever that stands in it
+    spent.add(response.raw)
+    if spent.tokens is None:
+        spent.add(response.additional_kwargs)
 
 
 def _retries(prompt: Prompt) -> bool:
@@ -195,7 +200,7 @@ def _text(message: ChatMessage, prompt: Prompt) -> str:
         if parts and isinstance(cited, TextBlock):
             parts[-1][1].append(cited.text)
     text = with_marks(parts, prompt.user)
-    if not text.strip():
+    if "{" not in text:  # a sentence before the call, if anything
         for block in message.blocks:
             arguments = getattr(block, "tool_kwargs", None)  # of a ToolCallBlock; 0.14.0 has none
             if arguments is not None:

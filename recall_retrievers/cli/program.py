@@ -20,6 +20,7 @@ from typing import NamedTuple, Never
 from recall_retrievers import __version__
 from recall_retrievers.cli.streams import complain, writes_all
 from recall_retrievers.core.errors import RecallError
+from recall_retrievers.core.lazy_exports import check_owner
 from recall_retrievers.text.words import printable
 
 _ABOUT = """\
@@ -101,6 +102,11 @@ _EXAMPLES = {
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
     """Run the command line, as the user called it, and return the exit code."""
+    for face in ("langchain_recall", "llamaindex_recall"):
+        try:
+            check_owner(face)
+        except ImportError as error:  # the face itself may be the other project's by now
+            complain(f"{program}: {error}")
     parser = _parser(program, sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(arguments)
     if options.command is None:

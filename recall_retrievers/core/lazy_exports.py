@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Never
 
@@ -29,6 +30,27 @@ class _Missing(type):
 
     def __call__(cls, *_: object, **__: object) -> Never:
         raise ImportError(cls.why)
+
+
+def check_owner(package: str) -> None:
+    """Look whether the distribution that has the name of a face installs its package, too.
+
+    The folders are read here, in a millisecond: `importlib.metadata` takes 40 to load.
+
+    Raises:
+        ImportError: When it does. Of both packages, whichever came last has replaced files.
+    """
+    for folder in map(Path, sys.path):
+        for record in folder.glob(f"{package}-*.dist-info/RECORD"):
+            if f"\n{package}/" in "\n" + record.read_text(encoding="utf-8", errors="replace"):
+                other = package.replace("_", "-")
+                raise ImportError(
+                    f"two projects install {package}: recall-retrievers and {other}, which is not "
+                    "ours; each replaces files of the other. Keep one of them, such as by: pip "
+                    f"uninstall -y {other} && pip install --force-reinstall --no-deps "
+                    "recall-retrievers",
+                    name=package,
+                )
 
 
 def by_name(*tables: Mapping[str, str]) -> dict[str, str]:

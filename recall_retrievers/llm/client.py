@@ -1,10 +1,12 @@
 """Prompts answered by models: with a schema if the model takes one, and sent again if rejected.
 
-What a model has refused once, a schema or a system message, it is not sent again.
+What a model has refused once, a schema or a system message, it is not sent again. A reply that is
+empty, cut off or filtered refuses nothing: the schema is sent again, until three in a row fail.
 """
 
 import re
 import weakref
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,11 +20,11 @@ from tenacity import (
     wait_random,
 )
 
-from recall_retrievers.core.errors import ModelError
+from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.requests import Prompt, Reply, Tokens
 from recall_retrievers.core.streamed import Show
 from recall_retrievers.core.tracing import model_call
-from recall_retrievers.core.transient_errors import is_transient, retry_after
+from recall_retrievers.core.transient_errors import http_status, is_transient, retry_after
 from recall_retrievers.core.usage import estimate
 from recall_retrievers.core.world import World
 from recall_retrievers.llm.model_output import Spent
@@ -35,6 +37,12 @@ LONGEST_PAUSE = 60.0
 
 _BACK_OFF = wait_exponential(multiplier=0.5, max=8) + wait_random(0, 0.5)
 
+_FAILURES = 3
+"""How often the replies to a form may fail in a row before it is not sent again."""
+
+_NO_ACCESS = (401, 402, 403, 429)  # no key, no money
+_NO_FORM = re.compile(r"(?i)schema|tool|function|(?:response|output).?(?:format|config)|structured")
+_NO_FAULT = re.compile(r"(?i)context.(?:length|window|size)|too long|\d tokens|content.filter")
 _NO_SYSTEM = re.compile(r"\b(?:system|developer)\b|roles must alternate", re.IGNORECASE)
 
 Send = Callable[[Spent], Awaitable[str]]
@@ -57,23 +65,20 @@ async def ask_models(world: World, client: Client, prompts: Sequence[Prompt]) ->
     limit = None if timeout is None else monotonic() + timeout
     calls = [_Call(prompt, client, world, limit) for prompt in prompts]
     outcomes = await world.call_all(_Call.traced, calls, timeout)
-    return [
-        Reply(_reply(outcome), call.sent, call.note, call.tokens(outcome))
-        for call, outcome in zip(calls, outcomes, strict=True)
-    ]
+    return [call.reply(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
 
 
-_REFUSED: dict[int, set[str]] = {}  # "form" or "system", by model; those of pydantic have no hash
+_REFUSED: dict[int, Counter[str]] = {}  # by model; those of pydantic have no hash
 
 
-def _refused(model: object) -> set[str]:
-    """What a model has refused, for as long as there is that model."""
+def _refused(model: object) -> Counter[str]:
+    """What a model has refused, "form" or "system", and how often a form has failed in a row."""
     if id(model) not in _REFUSED:
         try:
             weakref.finalize(model, _REFUSED.pop, id(model), None).atexit = False
         except TypeError:  # nobody would hear of its end, and its id may be another's then
-            return set()
-    return _REFUSED.setdefault(id(model), set())
+            return Counter()
+    return _REFUSED.setdefault(id(model), Counter())
 
 
 @dataclass(slots=True)
@@ -87,12 +92,35 @@ class _Call:
     sent: int = 0
     taken: list[Spent] = field(default_factory=list)
     note: str = ""
-    refused: set[str] = field(init=False)
+    form: str = field(init=False)
+    refused: Counter[str] = field(init=False)
+    failures: int = field(init=False)  # before this question, which may have several prompts
+    blamed: str = ""  # what has failed, if plain JSON does better
 
     def __post_init__(self) -> None:
+        self.form = getattr(self.prompt.form, "__name__", "")
         self.refused = _refused(self.prompt.llm)
-        if "system" in self.refused:
+        self.failures = self.refused[self.form] + _FAILURES * self.refused["form"]
+        if self.refused["system"]:
             self.prompt = _all_by_user(self.prompt)
+
+    @property
+    def ended(self) -> str:
+        """Why the last reply ended, unless as usual."""
+        return self.taken[-1].ended if self.taken else ""
+
+    def reply(self, outcome: str | Exception) -> Reply:
+        """The reply, or the error in its place; one that is empty or broken off says why."""
+        note, why = self.note, f" ({self.ended})" if self.ended else ""
+        if isinstance(outcome, ModelError):
+            outcome = outcome.cause
+        elif isinstance(outcome, Exception) and not isinstance(outcome, TimeoutError):
+            raise outcome  # a bug of ours: a model's error is a ModelError
+        elif isinstance(outcome, str) and not outcome.strip():
+            outcome = ReplyError(f"the model said nothing{why}")
+        elif why:
+            note = note or f"the reply ended early{why}"
+        return Reply(outcome, self.sent, note, self.tokens(outcome))
 
     def late(self, pause: float = 0) -> bool:
         """Whether its time is over after a pause: nobody waits for it any more."""
@@ -134,25 +162,33 @@ class _Call:
             shown = await self._streamed(self.world.show, prompt.finished)
             if shown:
                 return shown
-        takes_form = prompt.structured or not (prompt.structured is False or "form" in self.refused)
-        failed = ""
-        if prompt.form is not None and takes_form:
-            try:
-                said = await self._understood(self.client.formed)
-            except ModelError as error:
-                if is_transient(error):  # it was sent again in vain: so would plain JSON be
-                    raise
-                failed = str(error)
-            else:
-                if said and said.strip():
-                    return said
-                failed = "" if said is None else "it said nothing"
-            if failed:
-                self.note = f"asked again for plain JSON, as the form failed ({failed})"
-            elif prompt.structured:
-                self.note = "the model takes no form; it was asked for plain JSON"
-        said = await self._understood(self.client.plain)
-        self.refused |= {"form"} if failed else set()
+        takes_form = self.failures < _FAILURES if prompt.structured is None else prompt.structured
+        said = await self._formed() if self.form and takes_form else ""
+        if not said.strip():
+            said = await self._understood(self.client.plain) or ""
+            if self.blamed:
+                before = min(self.failures, self.refused[self.blamed])
+                self.refused[self.blamed] = before + 1
+        return said
+
+    async def _formed(self) -> str:
+        """What the model says with the schema; empty if it takes none, or fails with it."""
+        why = "it said nothing"
+        try:
+            said = await self._understood(self.client.formed)
+        except ModelError as error:
+            if is_transient(error) or http_status(error) in _NO_ACCESS:  # so would plain JSON be
+                raise
+            said, why = "", str(error)
+            self.blamed = "form" if _refuses_form(error) else self.form
+        if said is None:
+            forced = self.prompt.structured
+            self.note = "the model takes no form; it was asked for plain JSON" if forced else ""
+        elif said.strip():
+            self.refused[self.form] = 0
+        else:
+            self.blamed = self.blamed or self.form
+            self.note = f"asked again for plain JSON, as the form failed ({self.ended or why})"
         return said or ""
 
     async def _understood(self, sender: Callable[[Prompt], Send | None]) -> str | None:
@@ -168,7 +204,7 @@ class _Call:
             except ModelError:
                 self.prompt = whole
                 raise error from None
-            self.refused.add("system")
+            self.refused["system"] = 1
             return text
 
     async def _sent(self, sender: Callable[[Prompt], Send | None]) -> str | None:
@@ -228,6 +264,15 @@ def _all_by_user(prompt: Prompt) -> Prompt:
     return replace(prompt, system="", user=f"{prompt.system}\n\n{prompt.user}")
 
 
+def _refuses_form(error: ModelError) -> bool:
+    """Whether the schema itself is refused: a prompt may also be too long for it, or filtered."""
+    if isinstance(error.cause, NotImplementedError):
+        return True
+    said = str(error)
+    refused = http_status(error) in (400, 404, 422) and _NO_FORM.search(said)
+    return bool(refused) and not _NO_FAULT.search(said)
+
+
 def _pause(state: RetryCallState) -> float:
     """The seconds before the next attempt: as many as the server names, or more every time."""
     error = state.outcome.exception() if state.outcome else None
@@ -242,11 +287,3 @@ def _of_a_model() -> Iterator[None]:
         yield
     except Exception as error:
         raise ModelError(error) from error
-
-
-def _reply(outcome: str | Exception) -> str | Exception:
-    if isinstance(outcome, ModelError):
-        return outcome.cause
-    if isinstance(outcome, Exception) and not isinstance(outcome, TimeoutError):
-        raise outcome  # a bug of ours: a model's error is a ModelError
-    return outcome

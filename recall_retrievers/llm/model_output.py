@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 
@@ -16,6 +16,10 @@ _NAMES = (  # of the tokens in and out, by whoever serves the model
     ("prompt_eval_count", "eval_count"),
 )
 _HOLDERS = ("usage", "usage_metadata", "token_usage")
+_ENDS = re.compile("refusal|incomplete_details|(finish|stop|done|block)_?reason", re.IGNORECASE)
+_AS_USUAL = re.compile(
+    r"(?i)\w*stop\w*|fin\w*|completed?|end\w*|eos\w*|tool\w*|function\w*|null|\d+|\w*unspecified"
+)
 
 
 def as_reply(given: object) -> str:
@@ -55,12 +59,14 @@ def _flat(text: str) -> str:
 
 @dataclass(slots=True)
 class Spent:
-    """The tokens in and out of one attempt; None = the model has not said."""
+    """What one attempt cost, and why the reply ended."""
 
-    tokens: tuple[int, int] | None = None
+    tokens: tuple[int, int] | None = None  # in and out; None = the model has not said
+    ended: str = ""  # unless as usual, such as "finish_reason: length"
 
     def add(self, source: object) -> None:
-        """Add the counts in an object of a framework or of a client, if it has any."""
+        """Add what an object of a framework or of a client says, if it says anything."""
+        self.ended = self.ended or next(_endings(source), "")
         found = _counts(source)
         if found is not None:
             before = self.tokens or (0, 0)
@@ -74,6 +80,19 @@ def _counts(source: object) -> tuple[int, int] | None:
             if isinstance(sent, int) and isinstance(received, int) and sent + received > 0:
                 return sent, received
     return None
+
+
+def _endings(source: object, deep: int = 8) -> Iterator[str]:
+    """Why a reply ended, wherever an object of a client says that."""
+    fields = vars(source) if isinstance(source, BaseModel) else source
+    if isinstance(fields, Mapping):
+        for name, value in fields.items():
+            why = str(_value(value, "reason") or getattr(value, "name", value) or "null")
+            if _ENDS.fullmatch(str(name)) and not _AS_USUAL.fullmatch(why):
+                yield f"{name}: {why[:80]}"
+        fields = [*fields.values()]
+    for part in fields if deep and isinstance(fields, list) else ():
+        yield from _endings(part, deep - 1)
 
 
 def _value(source: object, name: str) -> object:

@@ -23,9 +23,11 @@ class ModelStage(Stage):
     """The base of every stage that asks a language model.
 
     A prompt is sent again after a pause if the model rejects it (429, 503) or the connection drops.
-    The pause is that of the server's Retry-After; without one it grows. Other errors are final. A
-    model that refuses the schema of a reply is asked for plain JSON from then on, and one that
-    takes no system message gets the instructions in the message of the user.
+    The pause is that of the server's Retry-After; without one it grows. Other errors are final.
+
+    Where a reply in a schema fails, the model is asked again for plain JSON. If it refuses the
+    schema, or three such replies in a row fail, it gets none from then on. A model that takes no
+    system message gets the instructions in the message of the user.
 
     Args:
         llm: The framework's model. None = no model is asked.

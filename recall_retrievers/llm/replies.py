@@ -23,6 +23,7 @@ _BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(strict=False)  # a model breaks lines inside its strings
 _NUMBER = re.compile(r"(?:[^\w-]*|[^\w-]*[^\W\d]+[\W_]{0,2})(\d{1,6})[\s\].):>*]*")
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
+_COMMENT = re.compile(r"""("(?:[^"\\]|\\.)*"?)|(?://|#)[^\n]*|/\*[^*]{0,500}\*/""")
 _TUPLE = re.compile(r"\((\s*\d{1,6}\s*,[\s\d.]{1,20})\)")
 _LONGEST = 200_000  # characters; no honest reply is longer
 _NAMES = r"(?:think(?:ing)?|thoughts?|reasoning|scratchpad|analysis|reflection)"
@@ -79,7 +80,16 @@ def decimal_number(value: object) -> float | None:
 
 
 def json_values(text: str) -> Iterator[Json]:
-    """Every JSON object and list in a text, `unfolded`, in order; none lies within another."""
+    """Every JSON object and list in a text, `unfolded`, in order; none lies within another.
+
+    Where there is none, those that have comments count.
+    """
+    found = [*_values(text)]
+    bare = text if found else _COMMENT.sub(r"\1", text)
+    yield from found if bare == text else _values(bare)
+
+
+def _values(text: str) -> Iterator[Json]:
     text = _TRAILING_COMMA.sub(r"\1", _TUPLE.sub(r"[\1]", text))
     end = tries = 0
     for opening in re.finditer(r"[{\[]", text):

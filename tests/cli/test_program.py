@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,6 +29,28 @@ def test_help_names_every_command_with_an_example(run: Run) -> None:
         assert f"example:\n  recall {command} " in of_it
         assert "--json" in of_it
         assert "--verbose" in of_it
+
+
+@table("face", ["langchain_recall", "llamaindex_recall"])
+def test_a_face_that_another_project_installs_too_is_an_error(
+    face: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = tmp_path / f"{face}-0.1.0.dist-info" / "RECORD"
+    record.parent.mkdir()
+    record.write_text(f"{face}-0.1.0.dist-info/RECORD,,\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, face, raising=False)
+    import_module(face)  # that project has a package of another name
+
+    record.write_text(f"{face}/__init__.py,sha256=x,9\n", encoding="utf-8")
+    monkeypatch.delitem(sys.modules, face)
+    with pytest.raises(ImportError, match=f"two projects install {face}") as raised:
+        import_module(face)
+
+    # Where the other one has replaced that file, the command still tells.
+    assert run("gate", "Thanks!")[2] == f"recall: {raised.value}\n"
+    record.unlink()
+    assert run("gate", "Thanks!")[2] == ""
 
 
 def test_help_says_how_it_was_called() -> None:

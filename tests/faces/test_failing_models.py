@@ -3,16 +3,17 @@
 import json
 import threading
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM, document, node, once
+from faces.adapters import FACES, Face, Found, ScriptedChat, ScriptedLLM, document, node, once
 from faces.form_models import FormChat
 from faces.slow_models import GIVEN, all_judged, slow_model
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.base.llms.types import TextBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 from tables import table
 
@@ -93,12 +94,14 @@ def test_windows_are_asked_at_the_same_time(face: Face) -> None:
 
 
 class ToolCallingChat(ScriptedChat):
-    """A LangChain model that answers with a tool call and no text."""
+    """A LangChain model that answers with a tool call, after its reply if it has one."""
 
     def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
         arguments = json.loads(all_judged(str(messages[-1].content)))
         call = {"name": "rank", "args": arguments, "id": "1"}
-        return ChatResult(generations=[ChatGeneration(message=AIMessage("", tool_calls=[call]))])
+        return ChatResult(
+            generations=[ChatGeneration(message=AIMessage(self.replies[0], tool_calls=[call]))]
+        )
 
 
 class ToolCallingLLM(ScriptedLLM):
@@ -107,11 +110,13 @@ class ToolCallingLLM(ScriptedLLM):
     def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
         arguments = json.loads(all_judged(str(messages[-1].content)))
         block = ToolCallBlock(tool_name="rank", tool_kwargs=arguments)
-        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=[block]))
+        blocks = [TextBlock(text=self.replies[0]), block]
+        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=blocks))
 
 
-def test_a_model_that_answers_with_a_tool_call_is_understood(face: Face) -> None:
-    model = (ToolCallingChat if face.is_langchain else ToolCallingLLM)(replies=[])
+@table("text", ["", "I will rank these."])
+def test_a_model_that_answers_with_a_tool_call_is_understood(face: Face, text: str) -> None:
+    model = (ToolCallingChat if face.is_langchain else ToolCallingLLM)(replies=[text])
 
     stage = face.SemanticRank(llm=model, semantic_share=1)
     found = face.refine(stage, GIVEN, "the dentist")
@@ -336,6 +341,33 @@ def test_whoever_serves_the_model(raw: object) -> None:
         spent.add(source)
 
     assert spent.tokens == (3, 2)
+
+
+ENDS = {
+    "OpenAI": ({"choices": [{"finish_reason": "length"}]}, "finish_reason: length"),
+    "Anthropic": ({"content": [], "stop_reason": "refusal"}, "stop_reason: refusal"),
+    "Google": ({"candidates": [{"finishReason": "SAFETY"}]}, "finishReason: SAFETY"),
+    "Google's enum": ({"finish_reason": Enum("Reason", "SAFETY").SAFETY}, "finish_reason: SAFETY"),
+    "Ollama": ({"done_reason": "length"}, "done_reason: length"),
+    "as usual": ([{"finish_reason": x} for x in ("stop", "STOP", "tool_calls", "eos_token")], ""),
+    "as usual, Anthropic": ([{"stop_reason": x} for x in ("end_turn", "tool_use")], ""),
+    "unknown": ({"finish_reason": None, "choices": [{"refusal": None}]}, ""),
+}
+
+
+@table(("raw", "why"), ENDS.values(), ids=ENDS)
+def test_why_a_reply_ended_is_told_where_it_says_nothing(raw: object, why: str) -> None:
+    class Empty(ScriptedLLM):
+        def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+            return ChatResponse(message=ChatMessage(content=""), raw=raw)
+
+    for face, model in (
+        (FACES[0], ScriptedChat(replies=[AIMessage("", response_metadata={"raw": raw})])),
+        (FACES[2], Empty(replies=[])),
+    ):
+        [first, _] = face.refine(face.SemanticRank(llm=model), TWO, "which?")
+        told = f"the model said nothing ({why})" if why else "the model said nothing"
+        assert first.metadata["recall_degraded"] == f"SemanticRank: ReplyError: {told}"
 
 
 def text_blocks(face: Face, blocks: list[tuple[str, list[str]]]) -> Any:

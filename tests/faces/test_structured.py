@@ -91,7 +91,8 @@ def test_where_the_form_fails_plain_json_is_asked_for_and_the_trace_says_so(
 
 
 def test_a_form_that_is_refused_is_not_sent_again_and_said_once(face: Face) -> None:
-    model, broken = (form_model(face, ValueError("no tools"), said) for said in (PLAIN, ValueError))
+    no = NotImplementedError("no tools")
+    model, broken = (form_model(face, no, said) for said in (PLAIN, ValueError))
 
     first, again = (ranked(face, model) for _ in range(2))
     wished = ranked(face, model, structured=True)

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
@@ -231,14 +231,12 @@ async def test_cancelling_during_a_pause_leaves_no_task() -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("broken", ["busy for a while", "busy", "unsure"])
-def test_a_form_that_fails_for_a_while_is_asked_for_again_and_one_that_fails_for_good_is_not(
+@pytest.mark.parametrize("broken", ["busy for a while", "busy"])
+def test_a_form_that_is_turned_away_is_asked_for_again_and_not_without_a_schema(
     broken: str,
 ) -> None:
     def send(prompt: Prompt, in_form: bool) -> str:
         asked.append(in_form)
-        if in_form and broken == "unsure":
-            raise ValueError("no tools")
         if broken == "busy" or (in_form and len(asked) < 3):
             raise status(429)
         return "said"
@@ -249,8 +247,32 @@ def test_a_form_that_fails_for_a_while_is_asked_for_again_and_one_that_fails_for
     [reply] = completed(ask_models(World(), models, [Prompt("s", "u", form=BaseModel)]))
 
     assert (reply.outcome == "said") is (broken != "busy")
-    assert asked == ([True, False] if broken == "unsure" else [True, True, True])
-    assert ("the form failed" in reply.note) is (broken == "unsure")
+    assert asked == [True, True, True]
+    assert reply.note == ""
+
+
+@pytest.mark.parametrize(
+    ("failed", "sent"),
+    [("xxx", 3), ("xx.xx.xxx", 9), ("x.x.x.x.", 9), (["xxx", "xxx", "x.x", "xx"], 12)],
+)
+def test_a_form_that_fails_three_times_in_a_row_is_not_sent_again(
+    failed: Sequence[str], sent: int
+) -> None:
+    """Each question is the outcomes of its prompts; what fails in one question counts once."""
+
+    class Model: ...
+
+    def filled(prompt: Prompt) -> str:
+        asked.append(prompt.user)
+        return "" if prompt.user == "x" else "said"
+
+    asked: list[str] = []
+    model, models = Model(), client(lambda _: "said", filled)
+    for question in (*failed, "x"):
+        prompts = [Prompt("s", each, llm=model, form=BaseModel) for each in question]
+        completed(ask_models(World(), models, prompts))
+
+    assert len(asked) == sent
 
 
 def test_a_bug_of_ours_is_raised_and_not_taken_for_the_models(

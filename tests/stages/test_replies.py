@@ -69,7 +69,9 @@ def test_many_answers_take_no_more_than_many_times_as_long(answer: str) -> None:
     assert growth(read, 3_000) < 3 * TIMES
 
 
-@pytest.mark.parametrize("babble", ["[", "{", '{"', "<think>", "```", '{"a":', "[1,", "</think>"])
+@pytest.mark.parametrize(
+    "babble", ["[", "{", '{"', "<think>", "```", '{"a":', "[1,", "</think>", '\\"']
+)
 def test_babble_is_given_up_soon(babble: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
     decode = json.JSONDecoder.raw_decode
@@ -89,6 +91,7 @@ def test_babble_is_given_up_soon(babble: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_values_do_not_lie_within_each_other() -> None:
     assert list(json_values('{"a": [1]} and [2], [[3]]')) == [{"a": [1]}, [2], [[3]]]
+    assert list(json_values('{"a": "x // #1", # no text\n}')) == [{"a": "x // #1"}]
 
 
 ASKED = Query(text="Where was I then?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))

@@ -28,6 +28,7 @@ READ = [
     ('```json\n{"start": "2020-03-22", "end": "2020-05-04",}\n```\nHope this helps!', SPRING),
     ('{"time_range": {"start": "2020-03-22", "end": "2020-05-04"}, "confidence": 0.8}', SPRING),
     ('<think>{"start": "2021"}</think>{"start": "2020-03-22", "end": "2020-05-04"}', SPRING),
+    ('{ # begins\n"start": "2020-03-22", // ends\n"end": "2020-05-04", /* so */\n}', SPRING),
     (2 * '{"words": "lockdown", "start": "2020-03-22", "end": "2020-05-04"}', SPRING),
 ]
 REFUSED = {

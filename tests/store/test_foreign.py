@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import chromadb
 import numpy as np
 import pytest
+from chromadb import EmbeddingFunction
+from chromadb.utils.embedding_functions import register_embedding_function
 from store.foreign import (
     FIELDS,
     FILLERS,
@@ -130,6 +133,50 @@ def test_the_best_by_cosine_are_found_in_another_space(
             expected = sorted(cosines, reverse=True)[:limit]
             assert [each.score for each in found] == pytest.approx(expected, abs=1e-4)
     chroma.delete_collection(collection_name)
+
+
+@register_embedding_function  # so Chroma builds it where it is stored with a collection
+class Hostile(EmbeddingFunction[list[str]]):
+    built = 0
+
+    def __init__(self) -> None:
+        Hostile.built += 1
+
+    def __call__(self, input: list[str]) -> Any:
+        return SmallEmbedding().embed_documents(input)
+
+    @staticmethod
+    def name() -> str:
+        return "hostile"
+
+    @staticmethod
+    def build_from_config(config: Any) -> "Hostile":
+        return Hostile()
+
+    def get_config(self) -> dict[str, Any]:
+        return {}
+
+
+def test_no_stored_embedding_function_is_built(tmp_path: Path) -> None:
+    """It may name a model whose code would run: CVE-2026-45829."""
+    client = chromadb.PersistentClient(tmp_path)
+    made = client.create_collection("theirs", embedding_function=Hostile())
+    made.add(ids=["a", "b"], documents=["tea", "bread"])
+    client.close()
+    Hostile.built = 0
+
+    assert [each.name for each in RecallStore.check(tmp_path)] == ["theirs"]
+    assert [each.name for each in RecallStore.repair(tmp_path)] == ["theirs"]
+    client = chromadb.PersistentClient(tmp_path)
+    for place in (client, client.get_collection("theirs", embedding_function=None)):
+        with RecallStore(place, "theirs", embedding=SmallEmbedding()) as store:
+            [[first, _]] = store.find([Search("tea", 2)])
+            assert first.memory.id == "a"
+
+    assert Hostile.built == 0
+    client.get_collection("theirs").query(query_texts=["tea"])
+    assert Hostile.built > 0  # it is Chroma that would
+    client.close()
 
 
 class TestTheirTimes:
