@@ -547,8 +547,9 @@ class Store:
             if old is None or not owner.holds(old.scope) or old.expired(self.clock()):
                 raise _missing(old_id, self.name)
             memory = _superseding(as_memory(new), old)
-            if old.superseded_by not in ("", memory.id):
-                raise is_superseded(old_id, live.collection.newest(old).id)
+            newest = live.collection.newest(old)
+            if newest is not old and old.superseded_by != memory.id:
+                raise is_superseded(old_id, newest.id)
             [ready] = self._ready([memory])
             before = live.collection.row(memory.id)
             stored = before and live.collection.candidate(before)
@@ -561,7 +562,7 @@ class Store:
             live.writer.supersede(ready, old, vectors).result()
             # Chroma has no write on a condition, so of two processes the last one has won.
             now = live.collection.read([old_id], None).get(old_id, old)
-            if now.superseded_by not in ("", memory.id):
+            if now.superseded_by != memory.id and now is not old:
                 if before is None:
                     live.writer.delete([memory.id]).result()
                 raise is_superseded(old_id, live.collection.newest(now).id)

@@ -348,8 +348,7 @@ class Writer:
             if old.id not in present:
                 raise MissingMemoryError(f"memory {got(old.id)} was deleted meanwhile")
             text, metadata = present[old.id]
-            by = metadata.get(SUPERSEDED_BY, "")
-            if by not in ("", new.memory.id):
+            if (by := metadata.get(SUPERSEDED_BY, "")) != old.superseded_by:
                 raise is_superseded(old.id, str(by))
             [(new_id, said, row)] = self._as_rows([new])
             marks = {SUPERSEDED_BY: new_id, SUPERSEDED_AT: row["created_at"], MAY_EXPIRE: True}

@@ -84,6 +84,14 @@ def test_a_call_that_was_killed_can_be_repeated(
     assert (first.id, in_memory.get(["green"])[0].superseded_at) == (black, first.created_at)
 
 
+def test_whose_superseder_is_gone_is_superseded_anew(in_memory: RecallStore) -> None:
+    gone = {"superseded_by": "nobody", "superseded_at": NOON + DAY}
+    in_memory.add([tea("green", 0, **gone)])
+    assert in_memory.count() == 0
+    in_memory.supersede("green", tea("black", 2))
+    assert ids([*in_memory.memories()]) == ["black"]
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_of_two_programs_that_supersede_one_memory_one_gets_an_error(
     monkeypatch: pytest.MonkeyPatch, when: str
