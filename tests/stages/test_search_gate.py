@@ -251,6 +251,9 @@ def test_a_model_decides_what_is_undecided(reply: str, kept: int) -> None:
 def test_a_model_is_not_asked_about_what_is_clear() -> None:
     for question in ("What is the capital of Peru?", "Where were we?"):
         assert _run(SearchGate(llm="the model"), question, "")[1] == []
+    at_the_border = GATE.explain(UNDECIDED).score
+    for band, asked in (((at_the_border, 9), 1), ((0, at_the_border), 0)):
+        assert len(_run(SearchGate(llm="the model", undecided=band), UNDECIDED, "")[1]) == asked
 
 
 @table(
