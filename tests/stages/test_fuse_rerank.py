@@ -146,7 +146,7 @@ def test_what_comes_back_every_week_does_so_on_the_askers_calendar() -> None:
 
 @table(
     ("question", "is_trusted"),
-    [("What did we eat in May?", True), ("List all that we ate on Mondays.", False)],
+    [("What did we eat in May?", True), ("How often did we eat soup on Mondays?", False)],
 )
 def test_a_month_is_trusted_for_its_name_and_a_day_of_every_week_is_not(
     question: str, is_trusted: bool

@@ -35,6 +35,9 @@ how do I free memory in C
 what did Napoleon do last year of his reign
 My sister is visiting me next week!
 What is wrong with my code?
+Mein Auto ist laut, woran kann das liegen?
+Mon chien a des puces, que faire ?
+Mi coche hace ruido, ¿qué puede ser?
 """.splitlines()
 
 
