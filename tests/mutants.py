@@ -8,6 +8,7 @@ notices survives; the exit status is then 1.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,7 +26,9 @@ WORKERS = 2
 LIMIT_S = 150  # of one run of tests; the slowest takes a fifth of it
 NOT_NOTICED, NOTICED, HANGS = 0, 1, 124  # the exit statuses of pytest, and of `timeout`
 VERDICTS = {NOT_NOTICED: "SURVIVES", NOTICED: "killed", HANGS: "killed, by hanging"}
-_seconds = count(1)  # each mutated file has a time of its own, or Python takes what it compiled before
+_seconds = count(
+    1
+)  # each mutated file has a time of its own, or Python takes what it compiled before
 
 
 def mutants() -> list[dict[str, str]]:
@@ -38,7 +41,7 @@ def stale(mutant: dict[str, str]) -> str:
     found = (ROOT / mutant["file"]).read_text(encoding="utf-8").count(mutant["old"])
     file, *names = mutant["tests"].split("::")
     tests = (ROOT / file).read_text(encoding="utf-8")
-    lost = [name for name in names if f"def {name.partition('[')[0]}(" not in tests]
+    lost = [name for name in names if not re.search(rf"(?:def|class) {name}\b", tests)]
     if found != 1:
         return f"its text stands {found} times in {mutant['file']}, not once"
     return f"{file} has no {lost[0]}" if lost else ""

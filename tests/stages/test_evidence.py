@@ -27,7 +27,9 @@ TOLD = [
 def store() -> Iterator[RecallStore]:
     with RecallStore() as opened:
         opened.add([{"id": f"m{n}", **each, "scope": ANN} for n, each in enumerate(TOLD)])
-        opened.add([{"id": "lisbon", "content": "In Lisbon my sister has a zinc bar.", "scope": BEN}])
+        opened.add(
+            [{"id": "lisbon", "content": "In Lisbon my sister has a zinc bar.", "scope": BEN}]
+        )
         yield opened
 
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +139,17 @@ def test_damage_is_noticed_and_repaired(
     assert all_is_there(path, SmallEmbedding())
     assert not list((path / ".recall").glob("repair/*"))  # nothing is left of the work
     assert not list((path / ".recall").glob("damaged/*"))
+
+
+def test_a_row_that_only_the_index_still_has_is_a_fault(path: Path) -> None:
+    with closing(sqlite3.connect(path / "chroma.sqlite3")) as database, database:
+        database.execute("DELETE FROM embeddings WHERE embedding_id = 'm50'")
+
+    [checked] = RecallStore.check(path)
+    assert not checked.whole
+    RecallStore.repair(path, embedding=SmallEmbedding())
+    [checked] = RecallStore.check(path)
+    assert checked.whole
 
 
 def test_the_vectors_of_the_row_index_are_not_made_again(whole: Path, tmp_path: Path) -> None:
