@@ -18,7 +18,7 @@ fetch = $(BIN)/uv pip install --python $(BIN)/python --constraint constraints.tx
 # Every command runs Python many times: what one compiles, the next finds, whatever the machine is set to.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help install demo test test-kills test-install test-model check fix bench measured docs notebooks renew clean
+.PHONY: help install demo test mutants test-kills test-install test-model check fix bench measured docs notebooks renew clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -53,6 +53,9 @@ test: $(READY)  ## the tests; no network
 	PYTHONWARNINGS=ignore:resource_tracker:UserWarning \
 	  $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal --ignore tests/test_types.py --ignore tests/test_site.py
 
+mutants: $(READY)  ## 40 changes that each break a promise, and whether the test beside it notices; 6 minutes
+	$(BIN)/python tests/mutants.py $(NAMED)
+
 test-kills: $(READY)  ## processes killed at work, and files damaged, two hundred times each; 20 minutes
 	RECALL_KILLS=200 $(BIN)/python -m pytest tests/store/test_kills.py tests/store/test_row_index_crash.py -n 2 -rP
 
@@ -81,7 +84,7 @@ fix: $(READY)  ## format, and what the linter can mend
 bench: $(READY)  ## latency, loading; with DATA=folder, retrieval quality on that folder too
 	$(BIN)/python -m benchmarks.latency --rows 10000
 	$(BIN)/python -m benchmarks.loading --memories $(MEMORIES)
-	$(BIN)/python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl
+	$(BIN)/python -m benchmarks.gate --data benchmarks/data/unseen_gate.jsonl
 	$(BIN)/python -m benchmarks.conformance
 	$(if $(DATA),$(BIN)/python -m benchmarks.retrieval --data $(DATA))
 
@@ -89,7 +92,7 @@ measured: $(READY)  ## all benchmarks on the sets in the folder DATA, and docs/m
 	mkdir -p results
 	$(BIN)/python -m benchmarks.retrieval --data $(DATA) --json results/retrieval.json
 	$(BIN)/python -m benchmarks.stock $(patsubst %,--data %,$(wildcard $(DATA)/*/)) --json results/stock.json
-	$(BIN)/python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl --json results/gate.json
+	$(BIN)/python -m benchmarks.gate --data benchmarks/data/unseen_gate.jsonl --json results/gate.json
 	$(BIN)/python -m benchmarks.latency --rows 10000 --json results/latency.json
 	$(BIN)/python -m benchmarks.loading --memories $(MEMORIES) --json results/loading.json
 	$(BIN)/python -m benchmarks.footprint --json results/footprint.json

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from mutants import mutants, stale
 from tables import table
 
 import langchain_recall
@@ -43,6 +44,10 @@ def _ours() -> list[Path]:
         for path, names in parts.items()
         if not any(n[0] == "." or n in built or n.endswith((".recall", ".egg-info")) for n in names)
     ]
+
+
+def test_every_mutant_can_still_be_made() -> None:
+    assert {each["name"]: why for each in mutants() if (why := stale(each))} == {}
 
 
 def test_both_faces_have_the_same_names() -> None:

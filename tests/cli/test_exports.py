@@ -1,6 +1,7 @@
 """`recall load FILE --into` of exports of conversations, and `recall export` and `recall load`."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from cli.kit import LINES, Run, written
 from conftest import WordsEmbedding
 from tables import table
 
-from recall_retrievers import Memory, read_memories
+from recall_retrievers import Memory, StoreError, read_memories
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.timeline import TimeRange
@@ -213,7 +214,9 @@ def test_what_is_exported_and_loaded_is_equal_row_by_row(
         assert f"vectors of '{model.model_name}', and questions need that model" in err
 
 
-def test_an_export_is_of_one_owner_and_leaves_no_half_of_a_file(tmp_path: Path, run: Run) -> None:
+def test_an_export_is_of_one_owner_and_leaves_no_half_of_a_file(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with RecallStore(tmp_path / "first", embedding=WordsEmbedding()) as store:
         store.add(MEMORIES)
     options = ["--chroma", tmp_path / "first", "--user-id", "安"]
@@ -223,5 +226,14 @@ def test_an_export_is_of_one_owner_and_leaves_no_half_of_a_file(tmp_path: Path, 
     file = tmp_path / "all.jsonl"
     file.write_text("before", encoding="utf-8")
     assert run("export", *options, "--collection", "mistyped", "-o", file)[0] == 2
+    assert file.read_text(encoding="utf-8") == "before"
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["all.jsonl"]
+
+    def breaks_off(self: RecallStore, **_: object) -> Iterator[Memory]:
+        yield MEMORIES[1]
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(RecallStore, "memories", breaks_off)
+    assert run("export", *options, "-o", file)[0] == 2
     assert file.read_text(encoding="utf-8") == "before"
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["all.jsonl"]

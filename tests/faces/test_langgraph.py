@@ -14,7 +14,7 @@ from faces.conftest import NOW
 from langchain.agents import create_agent
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -201,6 +201,19 @@ def test_a_follow_up_is_searched_with_what_was_said(boiler: RecallStore, face: F
     run(agent, "And how much was that?", face, thread_id="1")
 
     assert "140 pounds" in model.shown[1][0].text
+
+
+def test_of_a_long_conversation_the_last_messages_are_searched_with(boiler: RecallStore) -> None:
+    recall = RecallMiddleware(RecallRetriever(store=boiler, k=2))
+    talk = [HumanMessage("Good day."), AIMessage("Hello!")] * 10
+    about = [HumanMessage("Who fixed the boiler?"), AIMessage("Fenn did.")]
+
+    def recalled(*messages: BaseMessage) -> str:
+        asked = {"messages": [*messages, HumanMessage("And how much was that?")]}
+        return recall.before_agent(asked, None)["recalled"]  # type: ignore[arg-type]  # it needs none
+
+    assert "140 pounds" in recalled(*talk, *about)
+    assert "140 pounds" not in recalled(*about, *talk)
 
 
 def test_a_gate_spares_small_talk_the_search(store: RecallStore) -> None:

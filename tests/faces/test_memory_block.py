@@ -96,6 +96,16 @@ async def test_one_question_is_asked_once_however_often_it_is_read(counting: Cou
     assert counting.asked == 2
 
 
+async def test_what_was_just_stored_answers_the_same_question(counting: Counting) -> None:
+    block = remembering(counting)
+    asked = [told("When does the dentist open?")]
+    assert "at nine" not in await block.aget(asked, session_id="s1")
+
+    await block.aput([told("The dentist opens at nine.")], session_id="s1")
+
+    assert "at nine" in await block.aget(asked, session_id="s1")
+
+
 async def test_a_follow_up_is_searched_with_what_was_said(boiler: RecallStore) -> None:
     memory = memory_of(RecallMemoryBlock(retriever=RecallRetriever(store=boiler, k=2)))
     await memory.aput_messages([told("Who fixed the boiler?"), told("Fenn did.", "assistant")])

@@ -113,6 +113,22 @@ def test_what_was_left_out_has_its_text_score_and_reason_and_nobody_elses_is_the
     assert low == sorted(low, reverse=True)
 
 
+def test_of_two_reasons_the_later_one_is_told(store: RecallStore) -> None:
+    """A stage of one's own may bring back what an earlier one left out, and the last cut counts."""
+    kept: list[Candidate] = []
+
+    def first(memories: list[Candidate], query: Query) -> list[Candidate]:
+        kept.extend(memories)
+        return memories[:1]
+
+    def back(memories: list[Candidate], query: Query) -> list[Candidate]:
+        return kept
+
+    answer = look(retriever_of(store, stages=[first, back], k=1))
+
+    assert [each.reason for each in answer.left_out][:1] == ["cut at k"]
+
+
 def test_of_many_that_were_left_out_fifty_are_listed_and_all_are_counted(
     words: WordsEmbedding,
 ) -> None:

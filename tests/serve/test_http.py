@@ -150,6 +150,16 @@ def test_memories_are_managed() -> None:
         assert sorted(each.id for each in store.memories()) == ["bobs", "uploads"]
 
 
+def test_the_id_in_the_path_is_the_one_that_is_changed() -> None:
+    with filled_store() as store, running(store, tokens=TOKENS) as client:
+        change = {"id": "filled", "content": "The dentist moved away."}
+        answer = client.patch("/memories/moved", json=change, headers=bearer(ANN))
+
+        texts = {each.id: each.content for each in store.get(["filled", "moved"])}
+        assert texts["filled"] == "The dentist filled a tooth."
+        assert (answer.status_code, texts["moved"]) == (200, change["content"])
+
+
 @table("memory_id", ["a/../b", "a/b", "/", "a//b?c#d", "../memories"])
 def test_a_memory_with_slashes_in_its_id_is_managed(server: httpx.Client, memory_id: str) -> None:
     new = {"memories": [{"id": memory_id, "content": "Tea."}]}

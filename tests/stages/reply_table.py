@@ -32,6 +32,10 @@ WRAPPED = [
     good("prose before", lambda kit: f"Sure, here you are: {kit.json()}"),
     good("prose with brackets", lambda kit: f"I looked {{closely}} [twice]: {kit.json()} [end]"),
     good("after a thought", lambda kit: f'<think>{{"{kit.key}": []}}?</think>{kit.json()}'),
+    good(
+        "after two thoughts",
+        lambda kit: f"<think>{kit.draft()}?</think><think>No: {kit.draft()}</think>{kit.json()}",
+    ),
     good("after a thought begun before", lambda kit: f"hm, so</think>\n{kit.json()}"),
     good("trailing commas", lambda kit: kit.json().replace("}]", "},]").replace("]}", "],}")),
     good("line breaks in a string", lambda kit: f'{{"why": "a\nb", {kit.json()[1:]}'),

@@ -175,6 +175,7 @@ TOLD = {
     "with the name of the first": ("Ann sings well.", False),
     "heard by the first": ("Ann heard that she prefers pizza.", False),
     "of both": ("Ann knows that the AI prefers pizza.", False),
+    "a word of the other among many": ("Ann rarely eats old, cheap, local pizza.", False),
     "of nobody who speaks": ("She prefers pizza.", False),
 }
 

@@ -27,7 +27,9 @@ TOLD = [
 def store() -> Iterator[RecallStore]:
     with RecallStore() as opened:
         opened.add([{"id": f"m{n}", **each, "scope": ANN} for n, each in enumerate(TOLD)])
-        opened.add([{"id": "lisbon", "content": "Lisbon was hot.", "scope": BEN}])
+        opened.add(
+            [{"id": "lisbon", "content": "In Lisbon my sister has a zinc bar.", "scope": BEN}]
+        )
         yield opened
 
 
@@ -48,7 +50,7 @@ def evidence(store: Any, question: str, **options: Any) -> Evidence:
         ("How does Caroline sell zinc?", "none", 'no memory has "Caroline", "sell", "zinc"'),
         ("zxqv wqpt QQQQ", "none", 'no memory has "QQQQ", "zxqv", "wqpt"'),
         ("lisbon", "some", 'no memory has "lisbon"'),  # one word is little to go by
-        ("Where did Ann's sister move?", "some", "said by Ben, not by Ann"),
+        ("Where did Ann's sister move?", "some", "said by Ben, not by Ann"),  # both have a sister
         ("What happened last Saturday?", "some", "the question names no topic"),
         ("What should I cook for Mia?", "some", 'no memory has "Mia", "cook"'),
         ("I am so happy about my new zebra.", "some", 'no memory has "happy", "zebra"'),

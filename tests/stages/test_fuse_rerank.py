@@ -144,6 +144,24 @@ def test_what_comes_back_every_week_does_so_on_the_askers_calendar() -> None:
     assert fuse([told], ranges=tuple(tuesdays))[0].trace["time_match"] == "recorded"
 
 
+@table(
+    ("question", "is_trusted"),
+    [("What did we eat in May?", True), ("How often did we eat soup on Mondays?", False)],
+)
+def test_a_month_is_trusted_for_its_name_and_a_day_of_every_week_is_not(
+    question: str, is_trusted: bool
+) -> None:
+    now = datetime(2024, 6, 12, 12, tzinfo=UTC)
+    inside = Candidate(content="soup", score=0.3, created_at=datetime(2024, 5, 20, tzinfo=UTC))
+    outside = replace(inside, content="rice", score=0.9, created_at=now)
+    query = Query(text=question, reference_time=now, time_ranges=extract_time(question, now))
+
+    fused = FuseRerank().apply(Recall(query, (inside, outside))).memories
+
+    [trust] = [each.trace["time_trust"] for each in fused if each.content == "soup"]
+    assert (trust >= 0.5) is is_trusted
+
+
 def test_candidates_that_were_fused_without_a_time_can_be_fused_with_one() -> None:
     told = Candidate(content="a", score=0.5, created_at=TUESDAY.start)
     [again] = fuse(fuse([told], ranges=()))

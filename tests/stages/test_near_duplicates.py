@@ -44,6 +44,7 @@ CHINESE = "喜欢喝茶，也喜欢和朋友们一起去公园散步聊天看书
         (LONG, LONG.replace("will cost", "will not cost"), False),
         (LONG, LONG.replace("will cost", "won't cost"), False),
         (LONG, f"{LONG} {LONG}", False),
+        (" ".join([LONG] * 8), " ".join([LONG] * 16), False),  # their ends agree
         (f"我{CHINESE}", f"我不{CHINESE}", False),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from tables import table
 
 from benchmarks.order import first_found, read, wanted
+from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.store import RecallStore
 from recall_retrievers.text.order import asked_order
 from recall_retrievers.text.questions import asks_what_was_before
@@ -123,6 +124,20 @@ def test_the_right_memory_is_first_though_newer_ones_share_words(words: Any) -> 
         found = first_found(store, [swimming, concert])
 
     assert found == [wanted(each) for each in (swimming, concert)]
+
+
+def test_a_newer_memory_about_another_part_of_the_question_is_not_the_latest(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add(
+            {"id": kind, "content": f"The dentist appointment was {kind}.", "created_at": day}
+            for kind, day in (("short", "2024-01-01"), ("long", "2024-03-01"))
+        )
+        store.add([{"id": "other", "content": "We met in Leeds.", "created_at": "2024-06-01"}])
+        found = MemoryRetriever(store=store, timestamp="2024-06-12T12:00Z").recall_without_model(
+            "What was the last dentist appointment in Leeds?"
+        )
+
+    assert [each.id for each in found.memories] == ["long", "short", "other"]
 
 
 ASKS = """

@@ -46,6 +46,19 @@ def test_a_turn_is_found_by_the_words_around_it_after_those_that_have_them(words
         assert list(scores(store, "tabby")) == ["t4", "t5", "t3", "t6"]
 
 
+def test_of_several_turns_of_one_speaker_the_last_stands_before(words: Any) -> None:
+    said = ["Which cake?", "The lemon one.", "With poppy seeds.", "No icing.", "A big one."]
+    turns = [
+        {"id": str(n), "name": "Ann" if n else "Bob", "content": text}
+        for n, text in enumerate(said)
+    ]
+    with RecallStore(embedding=words) as store:
+        store.add_conversation(turns, created_at=WHEN)
+
+        assert list(scores(store, "lemon")) == ["1", "2", "0", "3"]
+        assert list(scores(store, "poppy")) == ["2", "3", "1", "4"]
+
+
 def test_notes_and_what_is_shown_have_no_words_of_others(words: Any) -> None:
     notes = [Memory(id=str(n), content=text, created_at=WHEN) for n, (_, text) in enumerate(SAID)]
     with RecallStore(embedding=words) as store:

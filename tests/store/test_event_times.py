@@ -92,6 +92,24 @@ def test_a_time_has_the_direction_of_its_clause_and_else_is_the_nearer_one(
     assert told(text) == [day]
 
 
+@table(
+    "text",
+    [
+        "The exam was postponed to 5 June.",
+        "Der Termin am Vormittag wurde auf den 5. Juni verschoben.",
+        "Der Umzug wurde auf den 5. Juni verlegt.",
+        "La cita se aplazó al 5 de junio.",
+        "Pospusieron la boda al 5 de junio.",
+        "Le rendez-vous a été reporté au 5 juin.",
+        "On a repoussé le mariage au 5 juin.",
+        "考试推迟到6月5日了。",
+        "会議は6月5日に変更された。",
+    ],
+)
+def test_what_was_put_off_is_to_come(text: str) -> None:
+    assert told(text) == ["2024-06-05 (Wednesday)"]
+
+
 def test_yesterday_is_a_day_of_the_writer() -> None:
     late = datetime(2024, 3, 20, 23, 30, tzinfo=ZoneInfo("America/New_York"))
     assert told("I saw Bo yesterday.", late) == ["2024-03-19 (Tuesday)"]

@@ -1,18 +1,45 @@
 """Finding: side by side with writers, on the event loop, and when Chroma stumbles."""
 
 import asyncio
+import random
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import chromadb
 import pytest
-from store.kit import SmallEmbedding, best, contents
+from store.kit import SmallEmbedding, best, contents, similarities
 
 from recall_retrievers.core.errors import QueryError, StoreClosedError, StoreError
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows.table import Table
+
+
+@pytest.mark.parametrize("condition", [{}, {"scope": {"user_id": "ann"}}, {"filter": {"odd": 1}}])
+def test_the_nearest_of_many_are_those_of_plain_cosines(
+    in_memory: RecallStore, small: SmallEmbedding, condition: dict[str, Any]
+) -> None:
+    draw = random.Random(7)
+    texts = [" ".join(f"word{draw.randrange(40)}" for _ in range(5)) for _ in range(900)]
+    users = ["ann" if n % 3 else "bob" for n in range(900)]
+    in_memory.add(
+        {"content": text, "user_id": users[n], "metadata": {"odd": n % 2}}
+        for n, text in enumerate(texts)
+    )
+    wanted = [
+        text
+        for n, text in enumerate(texts)
+        if ("scope" not in condition or users[n] == "ann") and ("filter" not in condition or n % 2)
+    ]
+    if "scope" in condition:
+        condition = {"scope": Scope(**condition["scope"])}
+    for n in range(0, 40, 8):
+        question = f"word{n} word{n + 3}"
+        [hits] = in_memory.find([Search(question, 10, **condition)])
+        plain = sorted(similarities(question, wanted, small), reverse=True)
+        assert [hit.score for hit in hits] == pytest.approx(plain[:10], abs=1e-4)
 
 
 class TestFinding:

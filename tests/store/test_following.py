@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from store.following import MANY, SMALL, by_meaning, by_words, fill, watched
+from store.following import MANY, SMALL, by_meaning, by_words, fill, raw, watched
 from store.kit import SmallEmbedding
 from store.places import client_in
 
@@ -77,6 +77,22 @@ def test_over_a_server_all_is_seen_a_second_later(
     theirs.add([Memory(id="m5", content="juice")])  # ann's no more
     assert by_words(ours, "juice") == ["m5"]
     assert by_words(ours, "word5 juice", scope=ann) == []
+
+
+def test_what_raw_chromadb_deletes_and_stores_again_is_found_by_its_new_words(
+    two: tuple[RecallStore, RecallStore], server_port: int, no_pause: None
+) -> None:
+    ours, theirs = two
+    theirs.add([Memory(id=each, content=f"tea {each}") for each in ("word1", "word2", "word3")])
+    assert by_words(ours, "word1") == ["word1"]
+
+    collection = raw(theirs, server_port)
+    collection.delete(ids=["word1"])
+    collection.add(
+        ids=["word1"], documents=["milk"], embeddings=[SMALL.embed_query("milk")], metadatas=[None]
+    )
+
+    assert [by_words(ours, each) for each in ("milk", "word1")] == [["word1"], []]
 
 
 def test_after_a_slow_look_there_is_no_long_rest(

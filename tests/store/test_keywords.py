@@ -3,15 +3,17 @@
 import random
 import shutil
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import log
 from pathlib import Path
 from typing import Any
 
 import pytest
-from store.following import by_words
+from store.following import SMALL, by_meaning, by_words
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
@@ -155,6 +157,53 @@ def test_a_row_replaced_during_a_search_is_found_as_it_is_now(
     assert by_words(store, "bicycle") == ["tea"]
 
 
+def test_a_search_takes_no_new_memory_for_one_that_was_deleted_meanwhile(
+    store: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = row_words.best
+
+    def deleted(*conditions: Any) -> row_words.Scored:
+        hits = search(*conditions)
+        store.delete(["tea"])
+        store.add([Memory(id="new", content="A red bicycle.", author="Ann")])
+        return hits
+
+    with monkeypatch.context() as patched:
+        patched.setattr(row_words, "best", deleted)
+        assert by_words(store, "green tea") == []
+    assert by_words(store, "bicycle") == ["new"]
+
+
+def test_the_best_rows_are_those_of_plain_bm25() -> None:
+    """Words of every rarity: what a search leaves unread must not change what it finds."""
+    draw = random.Random(5)
+    vocabulary = [f"word{n}" for n in range(200)]
+    weights = [1 / (n + 1) for n in range(200)]
+    texts = [draw.choices(vocabulary, weights, k=draw.randrange(1, 12)) for _ in range(4_000)]
+    having = Counter(word for text in texts for word in {*text})
+    mean = sum(map(len, texts)) / len(texts)
+
+    def bm25(question: Sequence[str], text: Sequence[str]) -> float:
+        return sum(
+            log(1 + (len(texts) - having[word] + 0.5) / (having[word] + 0.5))
+            * (often := text.count(word))
+            * 2.2
+            / (often + 1.2 * (0.25 + 0.75 * len(text) / mean))
+            for word in question
+        )
+
+    with RecallStore(embedding=SMALL) as store:
+        for start in range(0, len(texts), 2_000):
+            part = texts[start : start + 2_000]
+            store.add({"content": " ".join(text)} for text in part)
+        for _ in range(50):
+            question = draw.sample(vocabulary[: draw.choice([8, 40, 200])], draw.randrange(1, 7))
+            limit = draw.choice([1, 5, 20])
+            [hits] = store.find([Search(" ".join(question), limit, method="keyword")])
+            best = sorted((bm25(question, text) for text in texts), reverse=True)[:limit]
+            assert [hit.score for hit in hits] == pytest.approx([x for x in best if x], abs=2e-4)
+
+
 MANY = 700
 """Rows; more than wait for a commit."""
 
@@ -220,6 +269,6 @@ def test_of_equally_good_rows_equal_collections_choose_the_same(words: Any, tmp_
         with RecallStore(folder, embedding=words) as store:
             store.add(order)
         with RecallStore(folder, embedding=words) as store:  # with its words committed
-            chosen.append(by_words(store, "tea"))
+            chosen.append([by_words(store, "tea"), by_meaning(store, "tea", limit=40)])
 
     assert chosen[0] == chosen[1]

@@ -225,6 +225,14 @@ def test_an_id_of_another_is_not_replaced_and_nothing_is_stored(whole: RecallSto
     assert stored(whole) == before
 
 
+def test_where_a_scope_is_required_an_id_of_another_user_is_not_replaced() -> None:
+    with RecallStore(embedding=SmallEmbedding(), require_scope=("user_id",)) as strict:
+        strict.add([{"id": "m1", "content": "tea", "user_id": "ann"}])
+        with pytest.raises(ScopeError, match="'m1' is there already, outside the scope"):
+            strict.add([{"id": "m1", "content": "rum", "user_id": "bob"}])
+        assert contents(strict.get(["m1"], scope={"user_id": "ann"})) == ["tea"]
+
+
 def test_an_id_that_another_takes_meanwhile_is_not_replaced(
     whole: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -214,7 +214,25 @@ def test_the_filter_given_is_left_as_it_was() -> None:
     assert repr(given_filter) == before
 
 
-# -- the same looked at here ----------------------------------------------------------------------
+# -- the same looked at by Chroma, and here -------------------------------------------------------
+
+
+def test_a_filter_is_looked_at_by_chroma_as_here(collection: Any) -> None:
+    """Over a server Chroma itself filters, and it truncates the fractions of a bound."""
+    ids = [str(n) for n in range(len(ROWS))]
+    vectors = np.ones((len(ROWS), 2), dtype=np.float32)
+    collection.add(ids=ids, embeddings=vectors, metadatas=[row or None for row in ROWS])
+
+    def check(given_filter: dict[str, Any]) -> None:
+        there = collection.get(where=filter_where(given_filter), include=[])["ids"]
+        expected = [n for n in ids if holds(given_filter, ROWS[int(n)])]
+        assert sorted(there) == sorted(expected), given_filter
+
+    for operator, bound in itertools.product(
+        ("$lt", "$lte", "$gt", "$gte"), (-1.5, -0.5, 0.5, 1.5)
+    ):
+        check({"a": {operator: bound}})
+    settings(max_examples=60)(given(filters)(check))()
 
 
 @settings(max_examples=50)

@@ -1,7 +1,7 @@
 """Clauses around a time, and the tense of a question."""
 
 from tables import table
-from timeline.cases import NOW, read, short
+from timeline.cases import NOW, calls, read, short
 
 from recall_retrievers.timeline import extract_time
 
@@ -66,6 +66,13 @@ def test_what_a_clause_leaves_as_it_is(text: str, expected: list[tuple[str, str]
 )
 def test_the_tense_decides_between_past_and_to_come(text: str, start: str, end: str) -> None:
     assert read(text) == [(start, end)]
+
+
+def test_a_long_text_is_not_read_anew_for_each_day() -> None:
+    """In a message, days are counted from a mention before them; a pasted diary is read once."""
+    diary = "I met Ann on 3 March 2023, as mentioned on 5 May 2023. "
+    message, pasted = (calls(extract_time, diary * times, NOW) for times in (10, 20))
+    assert pasted < message / 2
 
 
 def test_on_a_saturday_the_coming_weekend_is_the_next_one() -> None:

@@ -1,3 +1,5 @@
+from datetime import UTC
+
 from tables import table
 from timeline.cases import NOW, read, short
 from timeline.english_cases import ONE_RANGE, SEVERAL
@@ -21,6 +23,7 @@ def test_several_ranges(text: str, expected: list[tuple[str, str]]) -> None:
         ("last Tuesday", "2024-06-04", "2024-06-05"),
         ("the past two weeks", "2024-05-27", "2024-06-10"),
         ("two weeks ago", "2024-05-29", "2024-05-30"),
+        ("next Friday", "2024-06-21", "2024-06-22"),
         ("this week", "2024-06-10", "2024-06-12T15:30"),
         ("in June", "2023-06-01", "2023-07-01"),
         ("last night", "2024-06-11", "2024-06-12"),
@@ -134,3 +137,10 @@ def test_vague_words_are_soft_and_come_last(word: str) -> None:
 )
 def test_edges_of_the_calendar(text: str, now: str, start: str, end: str) -> None:
     assert read(text, now) == [(start, end)]
+
+
+@table("text", ["on 31 March 2024 at 2 am", "on 31 March 2024 between 2 and 3 am"])
+def test_the_hour_that_a_clock_change_skips_is_an_hour(text: str) -> None:
+    (found,) = extract_time(f"What did I write {text}?", NOW, timezone="Europe/Berlin")
+    start, end = (one.astimezone(UTC).hour for one in (found.start, found.end))
+    assert (start, end) == (1, 2)

@@ -14,6 +14,8 @@ from recall_retrievers.timeline import extract_time
         ("que hice el miercoles pasado", "2024-06-05", "2024-06-06"),  # typed without accents
         ("Qu’ai-je mangé hier ?", "2024-06-11", "2024-06-12"),
         ("昨日何を食べた？", "2024-06-11", "2024-06-12"),
+        ("¿Qué dije en la reunión last Monday?", "2024-06-10", "2024-06-11"),
+        ("Was steht in der Mail vom last Monday?", "2024-06-10", "2024-06-11"),
         (
             "我昨天学了さよなら，你还记得吗？",
             "2024-06-11",
