@@ -4,7 +4,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +224,17 @@ def test_a_memory_that_chroma_cannot_apply_is_taken_out_of_its_log(
         assert len(store.get(["m0", "waits", "too large"])) == 2
         store.add([{"id": "next", "content": "coffee"}])
         assert best(store, "tea", method="keyword")[0].id == "waits"
+
+
+def test_a_row_that_only_the_index_still_has_is_a_fault(path: Path) -> None:
+    with closing(sqlite3.connect(path / "chroma.sqlite3")) as database, database:
+        database.execute("DELETE FROM embeddings WHERE embedding_id = 'm50'")
+
+    [checked] = RecallStore.check(path)
+    assert not checked.whole
+    RecallStore.repair(path, embedding=SmallEmbedding())
+    [checked] = RecallStore.check(path)
+    assert checked.whole
 
 
 def test_the_vectors_of_the_row_index_are_not_made_again(whole: Path, tmp_path: Path) -> None:
