@@ -28,7 +28,7 @@ from pydantic import BaseModel
 from recall_retrievers.core import errors
 from recall_retrievers.core.errors import RecallError, StoreClosedError, StoreUnavailableError
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
-from recall_retrievers.core.system import LOCKED, file_lock
+from recall_retrievers.core.system import LOCKED, file_lock, make_private, new_private
 from recall_retrievers.serve.operation import Operation, ScopedService, TimedOperation, failure_of
 from recall_retrievers.serve.routes import ROUTES
 from recall_retrievers.store import RecallStore
@@ -78,7 +78,7 @@ class SharedFolder:
 
     async def start(self) -> None:
         """Hold the folder, unless somebody else does; `close` lets it go, also after an error."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_private(self._folder)
         if await self._holds():
             await self._service(self._place)
 
@@ -223,8 +223,7 @@ class Address:
     def write(self, folder: Path) -> None:
         """Put the address into a folder, for nobody but its owner to read."""
         new = folder / f"{ADDRESS}.{os.getpid()}"
-        new.unlink(missing_ok=True)
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        with new_private(new) as file:
             json.dump(asdict(self), file)
         new.replace(folder / ADDRESS)
 
