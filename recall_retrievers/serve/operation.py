@@ -108,12 +108,13 @@ Flag = Annotated[
     BeforeValidator(lambda sent: {"true": True, "false": False}.get(str(sent).lower(), sent)),
 ]
 OptionalText = Annotated[str | SkipJsonSchema[None], NotEmpty, WithJsonSchema(_TEXT)]
-OptionalDay = Annotated[OptionalText, WithJsonSchema({**_TEXT, "format": "date"})]
+_DAY = {"format": "date", "examples": ["0001-01-01", "9999-12-31"]}  # which have no day beside them
+OptionalDay = Annotated[OptionalText, WithJsonSchema({**_TEXT, **_DAY})]
 """They may be left out, and no schema offers null."""
 
 # From the year 1 on, and from a point on milliseconds.
 _SECONDS = {"type": "number", "minimum": -62_135_596_800, "maximum": 253_402_300_799_999}
-_TIME = [*({"type": "string", "format": each} for each in ("date-time", "date")), _SECONDS]
+_TIME = [{"type": "string", "format": "date-time"}, {"type": "string", **_DAY}, _SECONDS]
 Moment = Annotated[Timestamp, WithJsonSchema({"anyOf": _TIME})]
 MomentOrNull = Annotated[Timestamp, WithJsonSchema({"anyOf": [*_TIME, {"type": "null"}]})]
 
@@ -252,7 +253,8 @@ class ScopedService:
         if len(ranges) > 1:
             named = ", ".join(each.text for each in ranges)
             raise QueryError(f"name one time; there are {len(ranges)}: {named}")
-        return ranges[0] if ranges else None
+        # A range that is open at both ends is every time: it must not limit a deletion.
+        return next((x for x in ranges if x.start or x.end or x.recurrence), None)
 
 
 class RetrievedMetadata(BaseModel):

@@ -61,6 +61,27 @@ def test_a_dated_question_is_understood(server: httpx.Client) -> None:
         assert contents(answer) == ["The dentist moved to Elm Street."]
 
 
+def test_the_calendar_has_no_edge_to_fall_from(open_server: httpx.Client) -> None:
+    """The last day is the usual way to write "no end"."""
+    everything = open_server.get("/count").json()
+    first, last = {"since": "0001-01-01"}, {"until": "9999-12-31"}
+    for zone in ("UTC", "Pacific/Kiritimati", "Etc/GMT+12"):
+        for span in (first, last, {**first, **last}):
+            named = {"timezone": zone, **span}
+            assert open_server.get("/count", params=named).json() == everything
+            listed = open_server.get("/memories", params=named).json()["memories"]
+            found = open_server.post("/retrieve_personal_memory", json={**named, "k": 100})
+            assert len(listed) == len(contents(found)) == everything["count"]
+            none = open_server.delete("/memories", params={"ids": "nobody", **named})
+            assert none.json() == {"deleted": 0}
+    whole = open_server.delete("/memories", params=last)
+    assert (whole.status_code, "delete takes a condition" in whole.text) == (400, True)
+    for day in ("0001-01-01", "9999-12-31T23:59:59Z"):
+        for query in ("tea last week", "what happened yesterday?", "today", "next year"):
+            asked = {"query": query, "timestamp": day, "as_of": day}
+            assert open_server.post("/explain", json=asked).status_code == 200
+
+
 def test_a_token_is_bound_to_its_scope(server: httpx.Client) -> None:
     asked = {"query": "Who is the dentist?"}
 
