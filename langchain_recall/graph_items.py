@@ -16,6 +16,7 @@ from recall_retrievers.core.errors import ScopeError
 from recall_retrievers.core.memory import Memory, MetadataValue
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.scope import Scope
+from recall_retrievers.store.chroma.where import check_size
 
 _NAMESPACE = "langgraph_namespace"  # the whole namespace, as JSON
 _KEY = "langgraph_key"
@@ -107,6 +108,7 @@ def in_namespace(
 
     What the collection can check of a filter is part of it; the rest is left to `admits`.
     """
+    check_size(len(filter or {}))
     labels = {_LABEL.format(n): label for n, label in enumerate(prefix) if label is not None}
     condition: dict[str, object] = {**labels} or {_DEPTH: {"$gte": 1}}
     if indexed is not None:

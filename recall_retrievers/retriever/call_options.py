@@ -16,7 +16,7 @@ from recall_retrievers.core.settings import Count, Seconds
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.retrieve import Method, SearchMethod
-from recall_retrievers.store.chroma.where import filter_where
+from recall_retrievers.store.chroma.where import filter_where, joined
 from recall_retrievers.timeline import TimeRange, parse_time
 
 RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None] | str
@@ -109,9 +109,8 @@ class RecallOptions(Timed, SearchMethod):
             name: getattr(call if name in call.model_fields_set else self, name)
             for name in RecallOptions.model_fields
         }
-        filters = [each for each in (self.filter, call.filter) if each]
         chosen["scope"] = self.scope.narrow(call.scope)
-        chosen["filter"] = {"$and": filters} if len(filters) == 2 else next(iter(filters), None)
+        chosen["filter"] = joined(self.filter, call.filter)
         return RecallOptions.model_construct(**chosen)  # both parts have been checked
 
     def bounds(
