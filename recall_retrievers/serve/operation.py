@@ -38,6 +38,7 @@ from recall_retrievers.agents.recall_tool import (
 )
 from recall_retrievers.core import errors
 from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.message import MOST_MESSAGES
 from recall_retrievers.core.query import Filter, Timestamp, Timezone
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings
@@ -296,7 +297,12 @@ _MESSAGE = {
     "properties": {"role": {"type": "string"}, "content": {"type": "string"}},
     "required": ["content"],  # a message without a role is the user's
 }
-_MESSAGES: dict[str, Any] = {"type": "array", "items": _MESSAGE, "minItems": 1}
+_MESSAGES: dict[str, Any] = {
+    "type": "array",
+    "items": _MESSAGE,
+    "minItems": 1,
+    "maxItems": MOST_MESSAGES,
+}
 _FILTER: dict[str, Any] = {
     "type": "object",
     "minProperties": 1,

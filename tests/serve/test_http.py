@@ -197,6 +197,13 @@ def test_a_memory_with_slashes_in_its_id_is_managed(server: httpx.Client, memory
         ({"query": "tea", "since": "2024-05-01", "until": "2024-04-01"}, 400, "start must be befo"),
         ({"query": "tea", "threshold_score": "0.5"}, 400, "threshold_score must be a number"),
         ({"query": "tea", "filter": {"a": {"$eg": 1}}}, 400, "$eg"),
+        ({"query": "tea", "filter": {"$or": [{"a": 1}] * 201}}, 400, "a filter may have 200 condi"),
+        (
+            {"query": "tea", "messages": [{"content": "x"}] * 201},
+            400,
+            "messages may be 200 at most",
+        ),
+        ({f"k{n}": n for n in range(50)}, 400, "RetrievePersonalMemory has at least 10 wrong sett"),
         ([], 400, "the body must be a JSON object; got a list"),
         ("{", 400, "it is no JSON"),
         ("[" * 100_000, 400, "it is no JSON"),
@@ -210,6 +217,7 @@ def test_what_is_wrong_is_a_sentence(
 
     assert answer.status_code == status
     assert said in answer.json()["error"]
+    assert answer.json()["error"].count("\n- ") in (0, 10)
     assert not re.search('Traceback|pydantic|File "', answer.text)
     for nonsense in ("{", "[" * 20_000):
         answer = open_server.get("/memories", params={"filter": nonsense})
