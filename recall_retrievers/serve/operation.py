@@ -56,6 +56,7 @@ from recall_retrievers.timeline import TimeRange
 
 _log = logging.getLogger(__name__)
 
+NO_STORE = {"Cache-Control": "no-store"}  # an answer is its client's alone
 _BUSY = {"Retry-After": "5"}  # when to try again what is not available now
 _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (errors.ScopeError, 403),
@@ -86,7 +87,8 @@ def failure_of(error: Exception) -> HTTPException:
 
 def answer_to(failure: HTTPException) -> JSONResponse:
     """An error as the answer to a request: ``{"error": "..."}``."""
-    return JSONResponse({"error": failure.detail}, failure.status_code, headers=failure.headers)
+    headers = {**NO_STORE, **(failure.headers or {})}
+    return JSONResponse({"error": failure.detail}, failure.status_code, headers=headers)
 
 
 MOST_PER_REQUEST = 100

@@ -186,11 +186,11 @@ class SharedFolder:
 def _as_raised(kind: str, sentence: str) -> Exception:
     """The error of another process, of the same class where that takes a sentence."""
     known = getattr(errors, kind, None)
-    if isinstance(known, type) and issubclass(known, RecallError):
-        if not issubclass(known, errors.SettingsError | errors.ModelError):
-            return known(sentence)
-        return errors.QueryError(sentence)
-    return RecallError(sentence)
+    if not (isinstance(known, type) and issubclass(known, RecallError)):
+        return RecallError(sentence)
+    if issubclass(known, errors.SettingsError):
+        return known("", (sentence,))
+    return RecallError(sentence) if issubclass(known, errors.ModelError) else known(sentence)
 
 
 # -- messages between processes ---------------------------------------------------------------

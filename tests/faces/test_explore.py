@@ -82,6 +82,7 @@ def test_without_a_question_the_page_lists_the_memories_of_the_scope(
     assert "scope" in others["error"]
     lost = sent(widget, monkeypatch, {"after": "x"}, "browse")
     assert "after must be the `next` of the page before" in lost["error"]
+    assert "query must say what to look for" in sent(widget, monkeypatch, {}, "nothing")["error"]
     assert widget.browses
 
 

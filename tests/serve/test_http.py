@@ -423,6 +423,17 @@ def test_a_client_has_limits() -> None:
         assert "too many requests" in second.json()["error"]
 
 
+def test_who_has_no_token_uses_up_nobodys_requests() -> None:
+    """Behind a proxy all clients have one address."""
+    with filled_store() as store, running(store, tokens=TOKENS, rate=1) as client:
+        refused = [client.get("/count", headers=bearer("token-of-eve-9999")) for _ in range(8)]
+        assert {each.status_code for each in refused} == {401, 429}
+        assert {client.get("/health").status_code for _ in range(8)} == {200}
+        assert client.get("/").status_code == 200
+        answer = client.get("/count", headers=bearer(ANN))
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
+
+
 def test_a_reserve_fills_again_and_never_holds_more() -> None:
     seconds = [0.0]
     limit = RateLimit(2, clock=lambda: seconds[0])

@@ -21,11 +21,18 @@ from recall_retrievers.core.errors import (
     ScopeError,
     StoreClosedError,
     StoreUnavailableError,
+    SupersededError,
 )
 from recall_retrievers.core.scope import Scope, ScopeName
 from recall_retrievers.serve import shared_folder
-from recall_retrievers.serve.managing import Added, AddMemories, ListMemories, Page
-from recall_retrievers.serve.operation import Retrieved, RetrievePersonalMemory
+from recall_retrievers.serve.managing import (
+    Added,
+    AddMemories,
+    ListMemories,
+    Page,
+    SupersedeMemory,
+)
+from recall_retrievers.serve.operation import Retrieved, RetrievePersonalMemory, failure_of
 from recall_retrievers.serve.shared_folder import (
     ADDRESS,
     Address,
@@ -142,7 +149,12 @@ async def test_what_a_process_requires_holds_for_its_clients_alone(tmp_path: Pat
 
 
 async def test_errors_are_those_of_the_holder(three: list[SharedFolder]) -> None:
+    await three[0].do(AddMemories(memories=[{"id": "tea", "content": "Tea at four."}]), ANN)
+    await three[0].do(SupersedeMemory(id="tea", content="Tea at five."), ANN)
     for each in three:
+        with pytest.raises(SupersededError, match="is superseded; supersede") as refused:
+            await each.do(SupersedeMemory(id="tea", content="Tea at six."), ANN)
+        assert failure_of(refused.value).status_code == 409
         with pytest.raises(ScopeError, match="cannot be changed to 'bob'"):
             await each.do(RetrievePersonalMemory(query="tea", user_id="bob"), ANN)
         with pytest.raises(QueryError, match="no time is named by 'blue'"):
