@@ -37,7 +37,7 @@ from recall_retrievers.agents.recall_tool import (
     RecallToolInput,
 )
 from recall_retrievers.core import errors
-from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.errors import QueryError, StoreError, StoreUnavailableError
 from recall_retrievers.core.message import MOST_MESSAGES
 from recall_retrievers.core.query import Filter, Timestamp, Timezone
 from recall_retrievers.core.scope import ANYBODY, Scope
@@ -241,7 +241,12 @@ class ScopedService:
 
     async def do(self, operation: Operation, scope: Scope) -> BaseModel:
         """Do an operation for a client that is bound to a scope."""
-        return await operation.done_by(self.within(scope.narrow(operation.scope())))
+        try:
+            return await operation.done_by(self.within(scope.narrow(operation.scope())))
+        except StoreError as error:
+            if not self.store.broken:
+                raise
+            raise StoreUnavailableError(str(error)) from error.__cause__
 
     async def recall(self, query: str, options: CallOptions, *, tasks: bool) -> Recall:
         """Answer a question."""

@@ -26,7 +26,12 @@ from typing import Self, cast
 from pydantic import BaseModel
 
 from recall_retrievers.core import errors
-from recall_retrievers.core.errors import RecallError, StoreClosedError, StoreUnavailableError
+from recall_retrievers.core.errors import (
+    RecallError,
+    StoreClosedError,
+    StoreError,
+    StoreUnavailableError,
+)
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
 from recall_retrievers.core.system import LOCKED, file_lock, make_private, new_private
 from recall_retrievers.serve.operation import Operation, ScopedService, TimedOperation, failure_of
@@ -155,8 +160,16 @@ class SharedFolder:
     async def _done_here(self, place: Place, operation: Operation, scope: Scope) -> BaseModel:
         self._begun += 1
         self._idle.clear()
+        service = None
         try:
-            return await (await self._service(place)).do(operation, scope)
+            service = await self._service(place)
+            return await service.do(operation, scope)
+        except StoreError as error:
+            if service is None:  # the next request tries to open it again
+                raise StoreUnavailableError(str(error)) from error.__cause__
+            if service.store.broken:
+                await self._give_up(place, service)
+            raise
         finally:
             self._begun -= 1
             if not self._begun:
@@ -169,6 +182,13 @@ class SharedFolder:
                 await self._opened.enter_async_context(store)
                 self._services[place] = ScopedService.of(store)
         return self._services[place]
+
+    async def _give_up(self, place: Place, service: ScopedService) -> None:
+        """Close all stores, as Chroma has failed in one of them: the next request opens it anew."""
+        async with self._opening:
+            if self._services.get(place) is service:  # nobody else has done it
+                self._services.clear()
+                await self._opened.aclose()
 
     async def _answer(self, message: Message) -> Message:
         """Do the operation of another process."""
