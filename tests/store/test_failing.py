@@ -167,7 +167,7 @@ class TestWrongInput:
         half = {"$or": [{"x": 7}] * 100}
         for most in ({"$or": [one] * 200}, {"$and": [many, many]}, {"$and": [half, half]}):
             assert contents(best(in_memory, "tea", limit=5, filter=most, method=method)) == ["tea"]
-            for more in ({"$and": [most, one]}, {**most, "x": 7}):
+            for more in ({"$and": [most, one]}, {**most, "x": 7}, {"$and": [most, *[{}] * 200]}):
                 for use in (
                     lambda more: best(in_memory, "tea", filter=more, method=method),
                     lambda more: in_memory.count(filter=more),

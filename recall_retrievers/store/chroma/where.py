@@ -39,6 +39,7 @@ from recall_retrievers.timeline import TimeRange, parse_time
 Where = dict[str, object]
 
 _ORDERING = ("$gt", "$gte", "$lt", "$lte")
+_LISTS = (list, tuple, set, frozenset)
 _MEMBERSHIP = ("$in", "$nin")
 _CONTENT = ("$contains", "$not_contains")
 _OPERATORS = ("$eq", "$ne", *_ORDERING, *_MEMBERSHIP, *_CONTENT)
@@ -162,7 +163,14 @@ class _Reader:
             raise FilterError(
                 f"filter must be a mapping of keys to conditions; got {got(condition)}"
             )
+        if not condition:
+            self._count(0)
         return all_of([self._condition(str(key), value, depth) for key, value in condition.items()])
+
+    def _count(self, values: int) -> None:
+        self.clauses += 1
+        self.values += values
+        check_size(self.clauses, self.values)
 
     def _condition(self, key: str, wanted: object, depth: int) -> Where | None:
         if key in ("$and", "$or"):
@@ -184,10 +192,7 @@ class _Reader:
                 f"filter on {got(key)} is empty; leave the key out, or give it a value"
             )
         for operator, value in conditions.items():
-            self.clauses += 1
-            is_list = isinstance(value, list | tuple | set | frozenset)
-            self.values += len(value) if is_list else 1
-            check_size(self.clauses, self.values)
+            self._count(len(value) if isinstance(value, _LISTS) else 1)
             if operator not in _OPERATORS:
                 raise FilterError(
                     f"filter on {got(key)} has {got(operator)}; metadata is flat, so nested keys "
@@ -213,7 +218,7 @@ class _Reader:
         return {key: {operator: operand}}
 
     def _one_of(self, key: str, operator: str, values: object) -> Where | None:
-        if not isinstance(values, list | tuple | set | frozenset) or not values:
+        if not isinstance(values, _LISTS) or not values:
             raise FilterError(f"{operator} on {got(key)} takes a list of values; got {got(values)}")
         operands = [self._operand(key, value) for value in values]
         if all(
