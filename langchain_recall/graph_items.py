@@ -12,10 +12,12 @@ from typing import Any
 from langgraph.store.base import Item, MatchCondition, PutOp, SearchItem, get_text_at_path
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.errors import ScopeError
+from recall_retrievers.core.errors import MemoryFormatError, ScopeError
 from recall_retrievers.core.memory import Memory, MetadataValue
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.settings_messages import got
+from recall_retrievers.store.chroma.where import check_size
 
 _NAMESPACE = "langgraph_namespace"  # the whole namespace, as JSON
 _KEY = "langgraph_key"
@@ -62,11 +64,17 @@ class ItemWriter:
     def memory(self, put: PutOp, now: datetime, before: Memory | None) -> Memory:
         """The memory of an item that is put now, in the place of the one before."""
         value = dict(put.value or {})
-        text = "" if put.index is False else self._text(value, put.index)
+        try:
+            text = "" if put.index is False else self._text(value, put.index)
+            as_json = _as_json(value)
+        except RecursionError:
+            raise MemoryFormatError(
+                f"the value of item {got(put.key)} is nested too deep; make it flatter"
+            ) from None
         metadata: dict[str, MetadataValue] = {
             _NAMESPACE: json.dumps(put.namespace, ensure_ascii=False),
             _KEY: put.key,
-            _VALUE: _as_json(value),
+            _VALUE: as_json,
             _DEPTH: len(put.namespace),
             _INDEXED: bool(text),
             **flat_values(value),
@@ -107,6 +115,7 @@ def in_namespace(
 
     What the collection can check of a filter is part of it; the rest is left to `admits`.
     """
+    check_size(len(filter or {}))
     labels = {_LABEL.format(n): label for n, label in enumerate(prefix) if label is not None}
     condition: dict[str, object] = {**labels} or {_DEPTH: {"$gte": 1}}
     if indexed is not None:

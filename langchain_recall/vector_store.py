@@ -1,7 +1,7 @@
 """RecallVectorStore: a `RecallStore` where LangChain wants a vector store."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self, cast
+from typing import Any, Never, Self, cast
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
@@ -23,6 +23,13 @@ from recall_retrievers.store.chroma.framework_objects import (
 from recall_retrievers.store.memory_store import within
 from recall_retrievers.store.recall_store import RecallStore
 from recall_retrievers.store.store import ScopedStore
+
+
+def _by_text_alone(*_: object, **__: object) -> Never:
+    raise NotImplementedError(
+        "documents are found by the text of a question, not by a vector of it: use "
+        "similarity_search(query) or max_marginal_relevance_search(query)"
+    )
 
 
 class RecallVectorStore(VectorStore):
@@ -189,6 +196,8 @@ class RecallVectorStore(VectorStore):
         most = compared(k, fetch_k, lambda_mult)
         found = self.asimilarity_search_with_score(query, most, filter=filter, **others)
         return _different(await found, lambda_mult)[:k]
+
+    similarity_search_by_vector = max_marginal_relevance_search_by_vector = _by_text_alone
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         return float  # a cosine similarity is one already

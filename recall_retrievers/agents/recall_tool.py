@@ -135,14 +135,16 @@ def _fenced(number: int, memory: Candidate, *, with_id: bool) -> str:
 
 
 def _moment(name: str, text: str | None, *, days: int = 0) -> str | None:
-    """A moment as it was written, or so many days after the beginning of a day."""
+    """A moment as it was written, or so many days after the beginning of a day; None = no end."""
     if text is None:
         return None
     for read in (date.fromisoformat, datetime.fromisoformat):
         with suppress(ValueError):
             moment = read(text)
-            is_day = not isinstance(moment, datetime)
-            return (moment + timedelta(days=days) if is_day else moment).isoformat()
+            if isinstance(moment, datetime):
+                return moment.isoformat()
+            is_last = moment == date.max  # the calendar has no day after it
+            return None if days and is_last else (moment + timedelta(days=days)).isoformat()
     raise QueryError(
         f"{name} must be a date such as 2024-03-01, or an ISO 8601 moment; got {got(text)}"
     )

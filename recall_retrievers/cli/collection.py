@@ -18,6 +18,7 @@ from recall_retrievers.cli.options import STDIN, scope_of
 from recall_retrievers.cli.streams import complain
 from recall_retrievers.core.errors import SettingsError
 from recall_retrievers.core.memory_lines import Lines, left_out
+from recall_retrievers.core.system import make_private
 from recall_retrievers.store import Fields, RecallStore
 from recall_retrievers.store.chat_exports import read_file
 from recall_retrievers.store.copying import add_with_vectors
@@ -126,7 +127,7 @@ def open_beside(
     memories, model = read.memories, _model_of(read)
     store = opened(model)
     try:
-        folder.mkdir(exist_ok=True)  # the store makes it for the first memory
+        make_private(folder)  # the store makes it for the first memory
         # A load that is interrupted is done again. It needs the ids of all rows that may be there.
         known = {*state.get("ids", []), *memories}
         _note(state_file, {"ids": sorted(known), "bad_lines": {}})

@@ -26,6 +26,7 @@ from recall_retrievers.cli.streams import complain, writes_all
 from recall_retrievers.core.errors import EmbeddingMismatchError, SettingsError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.memory_lines import memory_line
+from recall_retrievers.core.system import new_private
 from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.store import Fields, RecallStore
 from recall_retrievers.store.conditions import Conditions
@@ -136,7 +137,7 @@ def _output(path: Path | None) -> Iterator[tuple[TextIO, bool]]:
         raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}; make it first")
     part = path.with_name(path.name + ".part")
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as out:
+        with new_private(part) as out:
             yield out, False
         part.replace(path)
     finally:

@@ -18,12 +18,17 @@ class RecallError(Exception):
     unsure: tuple[str, ...] = ()
 
 
+MOST_PROBLEMS = 10
+"""The problems that a `SettingsError` names; a body of a request may have any number."""
+
+
 class SettingsError(RecallError, ValueError):
-    """Settings are out of range, of another type, missing or not known; the message names all.
+    """Settings are out of range, of another type, missing or not known; the message names ten.
 
     Attributes:
         owner: The class whose settings they are.
-        problems: A sentence for each setting: what was expected, and what was handed in.
+        problems: A sentence for each setting, ten at most: what was expected, and what was handed
+            in.
     """
 
     def __init__(self, owner: str, problems: tuple[str, ...]) -> None:
@@ -34,7 +39,8 @@ class SettingsError(RecallError, ValueError):
     def __str__(self) -> str:
         if len(self.problems) == 1:
             return self.problems[0]
-        head = f"{self.owner} has {len(self.problems)} wrong settings:"
+        at_least = "at least " if len(self.problems) == MOST_PROBLEMS else ""
+        head = f"{self.owner} has {at_least}{len(self.problems)} wrong settings:"
         return "\n- ".join([head, *self.problems])
 
 

@@ -16,6 +16,9 @@ _TIMES = ("created_at", "timestamp", "time_created")  # names of the time of sen
 LATEST = 3
 """The number of last messages that stand for the present topic of a conversation."""
 
+MOST_MESSAGES = 200
+"""The messages that a question may be asked with."""
+
 BEFORE = 12
 """The number of messages before a question that an agent hands on, with those of its tools."""
 

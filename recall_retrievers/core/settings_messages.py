@@ -10,7 +10,7 @@ from typing import get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from recall_retrievers.core.errors import SettingsError
+from recall_retrievers.core.errors import MOST_PROBLEMS, SettingsError
 
 Path = tuple[str | int, ...]
 """Where a value stands in what was handed in: names, and places in lists."""
@@ -57,12 +57,14 @@ def settings_error(owner: type[BaseModel], found: ValidationError, values: objec
     by_path: dict[Path, list[ErrorDetails]] = {}
     for each in found.errors(include_url=False):
         by_path.setdefault(_path(each, values), []).append(each)
+        if len(by_path) > MOST_PROBLEMS:
+            break
     problems = [
         problem
         for path, details in by_path.items()
         for problem in _problems(owner, path, details, values)
     ]
-    return SettingsError(public_name(owner), tuple(dict.fromkeys(problems)))
+    return SettingsError(public_name(owner), tuple(dict.fromkeys(problems))[:MOST_PROBLEMS])
 
 
 def public_name(owner: type[BaseModel]) -> str:

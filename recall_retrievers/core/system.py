@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
 from filelock import FileLock, Timeout
 
@@ -20,14 +21,21 @@ LOCKED = Timeout
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder and the one above it for this user alone; one that exists keeps its mode."""
-    for each in (folder.parent, folder):
-        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Make a folder, and what is missing above it, for this user alone; others keep their mode."""
+    for each in (*reversed(folder.parents), folder):
+        each.mkdir(mode=0o700, exist_ok=True)
 
 
 def open_private(file: Path) -> int:
     """Open a file to read and write its bytes. A new one is for this user alone."""
     return os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+
+
+def new_private(file: Path) -> TextIO:
+    """Begin a file of text for this user alone, in the place of one that is there."""
+    file.unlink(missing_ok=True)
+    opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    return os.fdopen(opened, "w", encoding="utf-8", newline="\n")
 
 
 def others_can_read(file: Path) -> bool:
@@ -70,7 +78,7 @@ def file_lock(file: Path) -> FileLock:
 
     Any thread may release it, and a process may take it several times.
     """
-    return FileLock(file, timeout=0, thread_local=False)
+    return FileLock(file, timeout=0, mode=0o600, thread_local=False)
 
 
 def on_signals(do: Callable[[], object], *signals: signal.Signals) -> None:

@@ -136,7 +136,7 @@ class Explorer(anywidget.AnyWidget):
             if "browse" in content:
                 reply["answer"] = self.browse(**content["browse"])
             else:
-                reply["answer"] = self.ask(**content["ask"]).model_dump(mode="json")
+                reply["answer"] = self.ask(**content.get("ask", {})).model_dump(mode="json")
         except Exception as error:
             reply["error"] = str(error) or type(error).__name__
             if not isinstance(error, RecallError):

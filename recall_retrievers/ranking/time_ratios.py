@@ -160,7 +160,8 @@ def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
         return "date"
     if named.start is None or not named.text:
         return ""
-    again = extract_time(named.text, reference_time - _ELSEWHEN)
+    elsewhen = _ELSEWHEN if reference_time.year < 3 else -_ELSEWHEN  # the calendar has a beginning
+    again = extract_time(named.text, reference_time + elsewhen)
     start = again[0].start if again else None
     if start is None:
         return ""

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal, TypedDict
 
 from pydantic import BeforeValidator, field_validator, model_validator
 
 from recall_retrievers.core.errors import QueryError
-from recall_retrievers.core.message import Message, read_messages
+from recall_retrievers.core.message import MOST_MESSAGES, Message, read_messages
 from recall_retrievers.core.query import Filter, Timed, TimeInput, Timestamp
 from recall_retrievers.core.scope import Scope, ScopeInput
 from recall_retrievers.core.settings import Count, Seconds
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.retrieve import Method, SearchMethod
-from recall_retrievers.store.chroma.where import filter_where
+from recall_retrievers.store.chroma.where import filter_where, joined
 from recall_retrievers.timeline import TimeRange, parse_time
 
 RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None] | str
@@ -32,6 +32,16 @@ OTHER_NAMES = {
     **{name: f"here it is scope={{{name!r}: ...}}" for name in Scope.model_fields},
 }
 """Names of other libraries, and what to write here."""
+
+
+def _messages(value: object) -> tuple[Message, ...]:
+    if isinstance(value, Sized) and len(value) > MOST_MESSAGES:
+        raise ValueError(
+            f"messages may be {MOST_MESSAGES} at most; got {len(value):,}. Pass the last ones, as "
+            f"in messages[-{MOST_MESSAGES}:]"
+        )
+    return read_messages(value)
+
 
 _LANGCHAIN = {"score_threshold": "threshold_score"}  # which hands its own name on
 
@@ -79,7 +89,7 @@ class RecallOptions(Timed, SearchMethod):
     filter: Filter | None = None
     time_range: RangeInput | None = None
     time_mode: TimeMode = "prefer"
-    messages: Annotated[tuple[Message, ...], BeforeValidator(read_messages)] = ()
+    messages: Annotated[tuple[Message, ...], BeforeValidator(_messages)] = ()
     deadline_s: Seconds | None = None
     as_of: Timestamp = None
     include_superseded: bool = False
@@ -109,9 +119,8 @@ class RecallOptions(Timed, SearchMethod):
             name: getattr(call if name in call.model_fields_set else self, name)
             for name in RecallOptions.model_fields
         }
-        filters = [each for each in (self.filter, call.filter) if each]
         chosen["scope"] = self.scope.narrow(call.scope)
-        chosen["filter"] = {"$and": filters} if len(filters) == 2 else next(iter(filters), None)
+        chosen["filter"] = joined(self.filter, call.filter)
         return RecallOptions.model_construct(**chosen)  # both parts have been checked
 
     def bounds(

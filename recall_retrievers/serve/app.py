@@ -19,7 +19,13 @@ from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.scope import ScopeInput
 from recall_retrievers.serve.door import Door, client_of
 from recall_retrievers.serve.mcp_server import McpTools
-from recall_retrievers.serve.operation import ScopedService, Service, answer_to, failure_of
+from recall_retrievers.serve.operation import (
+    NO_STORE,
+    ScopedService,
+    Service,
+    answer_to,
+    failure_of,
+)
 from recall_retrievers.serve.page import page_routes
 from recall_retrievers.serve.routes import ROUTES, ApiRoute, Health, openapi
 from recall_retrievers.serve.running import ServerSettings
@@ -137,7 +143,7 @@ async def _do(service: Service, route: ApiRoute, request: Request) -> Response:
         return answer_to(failure_of(error))
     took_ms = 1000 * (time.perf_counter() - began)
     _log.debug("%s by %s: %.1f ms", route.name, client.name, took_ms)
-    return JSONResponse(result.model_dump(mode="json"), route.status)
+    return JSONResponse(result.model_dump(mode="json"), route.status, NO_STORE)
 
 
 async def _arguments(route: ApiRoute, request: Request) -> Mapping[str, object]:

@@ -67,12 +67,16 @@ class Door:
         if self._names:
             _check_place(headers, self._names)
         address, *_ = scope.get("client") or ("somebody",)
-        client = self._named(headers, address)
-        if wait_s := self._rate.wait_s(client.name if client else address):
+        client, path = self._named(headers, address), scope["path"]
+        is_open = path in _OPEN_PATHS
+        # Many clients have the address of one proxy: who has no token must not use up theirs.
+        counted = client.name if client else address if is_open else f"refused {address}"
+        is_health = path == "/health" and scope["method"] not in _WITH_BODY
+        if not is_health and (wait_s := self._rate.wait_s(counted)):
             after = {"Retry-After": str(math.ceil(wait_s))}
             why = f"too many requests; send the next one in {math.ceil(wait_s)} s"
             raise HTTPException(429, why, after)
-        if client is None and scope["path"] not in _OPEN_PATHS:
+        if not (client or is_open):
             why = 'this server needs a token: send the header "Authorization: Bearer TOKEN"'
             raise HTTPException(401, why, {"WWW-Authenticate": "Bearer"})
         return client

@@ -25,6 +25,7 @@ from recall_retrievers.agents.recall_tool import (
     shown_memories,
 )
 from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.message import MOST_MESSAGES
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.look.answer import MemoryView
@@ -93,7 +94,9 @@ class RecallTool(Tool):
     until: str = Field(default="", description=UNTIL)
     as_of: str = Field(default="", description=AS_OF)
     only_with_evidence: bool = Field(default=False, description=ONLY_WITH_EVIDENCE)
-    messages: Sequence[dict[str, object]] = Field(default=(), description=MESSAGES)
+    messages: Sequence[dict[str, object]] = Field(
+        default=(), max_length=MOST_MESSAGES, description=MESSAGES
+    )
 
     async def call(self, do: Do) -> str:
         """The memories in their fences, best first."""

@@ -37,7 +37,8 @@ from recall_retrievers.agents.recall_tool import (
     RecallToolInput,
 )
 from recall_retrievers.core import errors
-from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.errors import QueryError, StoreError, StoreUnavailableError
+from recall_retrievers.core.message import MOST_MESSAGES
 from recall_retrievers.core.query import Filter, Timestamp, Timezone
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings
@@ -55,6 +56,7 @@ from recall_retrievers.timeline import TimeRange
 
 _log = logging.getLogger(__name__)
 
+NO_STORE = {"Cache-Control": "no-store"}  # an answer is its client's alone
 _BUSY = {"Retry-After": "5"}  # when to try again what is not available now
 _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (errors.ScopeError, 403),
@@ -85,7 +87,8 @@ def failure_of(error: Exception) -> HTTPException:
 
 def answer_to(failure: HTTPException) -> JSONResponse:
     """An error as the answer to a request: ``{"error": "..."}``."""
-    return JSONResponse({"error": failure.detail}, failure.status_code, headers=failure.headers)
+    headers = {**NO_STORE, **(failure.headers or {})}
+    return JSONResponse({"error": failure.detail}, failure.status_code, headers=headers)
 
 
 MOST_PER_REQUEST = 100
@@ -108,12 +111,13 @@ Flag = Annotated[
     BeforeValidator(lambda sent: {"true": True, "false": False}.get(str(sent).lower(), sent)),
 ]
 OptionalText = Annotated[str | SkipJsonSchema[None], NotEmpty, WithJsonSchema(_TEXT)]
-OptionalDay = Annotated[OptionalText, WithJsonSchema({**_TEXT, "format": "date"})]
+_DAY = {"format": "date", "examples": ["0001-01-01", "9999-12-31"]}  # which have no day beside them
+OptionalDay = Annotated[OptionalText, WithJsonSchema({**_TEXT, **_DAY})]
 """They may be left out, and no schema offers null."""
 
 # From the year 1 on, and from a point on milliseconds.
 _SECONDS = {"type": "number", "minimum": -62_135_596_800, "maximum": 253_402_300_799_999}
-_TIME = [*({"type": "string", "format": each} for each in ("date-time", "date")), _SECONDS]
+_TIME = [{"type": "string", "format": "date-time"}, {"type": "string", **_DAY}, _SECONDS]
 Moment = Annotated[Timestamp, WithJsonSchema({"anyOf": _TIME})]
 MomentOrNull = Annotated[Timestamp, WithJsonSchema({"anyOf": [*_TIME, {"type": "null"}]})]
 
@@ -237,7 +241,12 @@ class ScopedService:
 
     async def do(self, operation: Operation, scope: Scope) -> BaseModel:
         """Do an operation for a client that is bound to a scope."""
-        return await operation.done_by(self.within(scope.narrow(operation.scope())))
+        try:
+            return await operation.done_by(self.within(scope.narrow(operation.scope())))
+        except StoreError as error:
+            if not self.store.broken:
+                raise
+            raise StoreUnavailableError(str(error)) from error.__cause__
 
     async def recall(self, query: str, options: CallOptions, *, tasks: bool) -> Recall:
         """Answer a question."""
@@ -252,7 +261,8 @@ class ScopedService:
         if len(ranges) > 1:
             named = ", ".join(each.text for each in ranges)
             raise QueryError(f"name one time; there are {len(ranges)}: {named}")
-        return ranges[0] if ranges else None
+        # A range that is open at both ends is every time: it must not limit a deletion.
+        return next((x for x in ranges if x.start or x.end or x.recurrence), None)
 
 
 class RetrievedMetadata(BaseModel):
@@ -294,7 +304,12 @@ _MESSAGE = {
     "properties": {"role": {"type": "string"}, "content": {"type": "string"}},
     "required": ["content"],  # a message without a role is the user's
 }
-_MESSAGES: dict[str, Any] = {"type": "array", "items": _MESSAGE, "minItems": 1}
+_MESSAGES: dict[str, Any] = {
+    "type": "array",
+    "items": _MESSAGE,
+    "minItems": 1,
+    "maxItems": MOST_MESSAGES,
+}
 _FILTER: dict[str, Any] = {
     "type": "object",
     "minProperties": 1,

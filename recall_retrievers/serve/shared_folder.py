@@ -26,9 +26,14 @@ from typing import Self, cast
 from pydantic import BaseModel
 
 from recall_retrievers.core import errors
-from recall_retrievers.core.errors import RecallError, StoreClosedError, StoreUnavailableError
+from recall_retrievers.core.errors import (
+    RecallError,
+    StoreClosedError,
+    StoreError,
+    StoreUnavailableError,
+)
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
-from recall_retrievers.core.system import LOCKED, file_lock
+from recall_retrievers.core.system import LOCKED, file_lock, make_private, new_private
 from recall_retrievers.serve.operation import Operation, ScopedService, TimedOperation, failure_of
 from recall_retrievers.serve.routes import ROUTES
 from recall_retrievers.store import RecallStore
@@ -78,7 +83,7 @@ class SharedFolder:
 
     async def start(self) -> None:
         """Hold the folder, unless somebody else does; `close` lets it go, also after an error."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_private(self._folder)
         if await self._holds():
             await self._service(self._place)
 
@@ -155,8 +160,16 @@ class SharedFolder:
     async def _done_here(self, place: Place, operation: Operation, scope: Scope) -> BaseModel:
         self._begun += 1
         self._idle.clear()
+        service = None
         try:
-            return await (await self._service(place)).do(operation, scope)
+            service = await self._service(place)
+            return await service.do(operation, scope)
+        except StoreError as error:
+            if service is None:  # the next request tries to open it again
+                raise StoreUnavailableError(str(error)) from error.__cause__
+            if service.store.broken:
+                await self._give_up(place, service)
+            raise
         finally:
             self._begun -= 1
             if not self._begun:
@@ -169,6 +182,13 @@ class SharedFolder:
                 await self._opened.enter_async_context(store)
                 self._services[place] = ScopedService.of(store)
         return self._services[place]
+
+    async def _give_up(self, place: Place, service: ScopedService) -> None:
+        """Close all stores, as Chroma has failed in one of them: the next request opens it anew."""
+        async with self._opening:
+            if self._services.get(place) is service:  # nobody else has done it
+                self._services.clear()
+                await self._opened.aclose()
 
     async def _answer(self, message: Message) -> Message:
         """Do the operation of another process."""
@@ -186,11 +206,11 @@ class SharedFolder:
 def _as_raised(kind: str, sentence: str) -> Exception:
     """The error of another process, of the same class where that takes a sentence."""
     known = getattr(errors, kind, None)
-    if isinstance(known, type) and issubclass(known, RecallError):
-        if not issubclass(known, errors.SettingsError | errors.ModelError):
-            return known(sentence)
-        return errors.QueryError(sentence)
-    return RecallError(sentence)
+    if not (isinstance(known, type) and issubclass(known, RecallError)):
+        return RecallError(sentence)
+    if issubclass(known, errors.SettingsError):
+        return known("", (sentence,))
+    return RecallError(sentence) if issubclass(known, errors.ModelError) else known(sentence)
 
 
 # -- messages between processes ---------------------------------------------------------------
@@ -223,8 +243,7 @@ class Address:
     def write(self, folder: Path) -> None:
         """Put the address into a folder, for nobody but its owner to read."""
         new = folder / f"{ADDRESS}.{os.getpid()}"
-        new.unlink(missing_ok=True)
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        with new_private(new) as file:
             json.dump(asdict(self), file)
         new.replace(folder / ADDRESS)
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal, Self
 
@@ -269,11 +269,17 @@ def _around(query: Query) -> tuple[TimeRange, ...]:
     for each in query.time_ranges if query.time_ranges and _time_alone(query) else ():
         start, end = each.start, each.end
         more = max(end - start, _AROUND) if start and end else _AROUND
-        wide += [
-            replace(each, start=start and start - more, end=end and end + more),
-            *each.alternatives,
-        ]
+        around = replace(each, start=_moved(start, -more), end=_moved(end, more))
+        wide += [around, *each.alternatives]
     return tuple(each for each in wide if each.start or each.end)
+
+
+def _moved(moment: datetime | None, by: timedelta) -> datetime | None:
+    """A later or an earlier moment; None = open, as where the calendar ends before it."""
+    try:
+        return moment and moment + by
+    except OverflowError:
+        return None
 
 
 def _time_alone(query: Query) -> bool:

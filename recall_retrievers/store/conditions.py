@@ -21,7 +21,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Settings, Share
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.fields import EARLIEST, OWN_FIELDS, Fields, to_milliseconds
-from recall_retrievers.store.chroma.where import filter_where
+from recall_retrievers.store.chroma.where import filter_where, joined
 from recall_retrievers.timeline import TimeRange, parse_time
 from recall_retrievers.timeline.parse_time import in_zone
 
@@ -156,11 +156,8 @@ class Conditions:
 
     def search(self, fields: Fields = OWN_FIELDS) -> Search:
         """Scope, filter and type as those of a search; `admits` checks the time."""
-        parts: list[Filter] = [] if self.filter is None else [self.filter]
-        if self.types:
-            parts.append({fields.memory_type: {"$in": list(self.types)}})
-        whole = {"$and": parts} if len(parts) > 1 else next(iter(parts), None)
-        return Search("", 1, self.scope, whole, **self.standing._asdict())
+        types = {fields.memory_type: {"$in": list(self.types)}} if self.types else None
+        return Search("", 1, self.scope, joined(self.filter, types), **self.standing._asdict())
 
     def follows(self, place: tuple[int, str]) -> bool:
         """Whether a place comes after the one where the listing begins."""

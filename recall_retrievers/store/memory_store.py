@@ -14,17 +14,16 @@ from pydantic import BeforeValidator
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import IdLookupError, StoreError
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Listing, Search, Sessions, Spans
 from recall_retrievers.core.scope import Scope, ScopeName
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.world import MemoryStore
 from recall_retrievers.store.chroma.fields import event_bounds
 from recall_retrievers.store.chroma.rows import filled_in, id_is_taken
+from recall_retrievers.store.chroma.where import joined
 from recall_retrievers.store.conditions import place_of
 from recall_retrievers.store.recall_store import RecallStore
 from recall_retrievers.store.store import ScopedStore, Store
-from recall_retrievers.timeline import TimeRange
 
 
 def open_store(store: object) -> object:
@@ -152,12 +151,7 @@ def _found(store: Store, listing: Listing) -> Iterator[Iterator[Memory]]:
         yield memories(filter=wanted)
     for during in listing.within:
         yield memories(filter=wanted, time_range=during)
-        about = memories(filter=_with_events(during, wanted))
+        first, last = event_bounds(during)  # of the rows that name a time
+        names = {"event_start": {"$lte": last}, "event_end": {"$gte": first}}
+        about = memories(filter=joined(wanted, names))
         yield (memory for memory in about if memory.matches(during) == "event")
-
-
-def _with_events(time_range: TimeRange, wanted: Filter | None) -> Filter:
-    """The condition that a row names a time in a range, or one around it."""
-    first, last = event_bounds(time_range)
-    during: Filter = {"event_start": {"$lte": last}, "event_end": {"$gte": first}}
-    return during if wanted is None else {"$and": [wanted, during]}

@@ -156,6 +156,11 @@ class NamedCollection:
             )
         return self._source
 
+    @property
+    def broken(self) -> bool:
+        """Whether Chroma has failed so that it is called no more until all is opened anew."""
+        return self._place is not None and self._place.stuck.is_set()
+
     def check_open(self) -> None:
         """Refuse to go on after the store was closed, or in a fork of its process."""
         if self._closed:

@@ -103,6 +103,11 @@ class Store:
         """Whether that model has vectors of single words, as the default has."""
         return self._opened.embedding.embeds_words
 
+    @property
+    def broken(self) -> bool:
+        """Whether Chroma has failed, and is called no more: close the store, and open it again."""
+        return self._opened.broken
+
     # -- adding ------------------------------------------------------------------------------------
 
     def add(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:

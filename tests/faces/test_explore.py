@@ -72,6 +72,9 @@ def test_without_a_question_the_page_lists_the_memories_of_the_scope(
             break
 
     assert [each["id"] for each in listed] == ["filling", "tea", "moved", "wedding", "fear"]
+    assert (
+        len(sent(widget, monkeypatch, {"until": "9999-12-31"}, "browse")["answer"]["memories"]) == 5
+    )
     february = {"since": "2024-02-01", "until": "2024-02-29"}
     [moved] = sent(widget, monkeypatch, february, "browse")["answer"]["memories"]
     assert moved["id"] == "moved"
@@ -79,6 +82,7 @@ def test_without_a_question_the_page_lists_the_memories_of_the_scope(
     assert "scope" in others["error"]
     lost = sent(widget, monkeypatch, {"after": "x"}, "browse")
     assert "after must be the `next` of the page before" in lost["error"]
+    assert "query must say what to look for" in sent(widget, monkeypatch, {}, "nothing")["error"]
     assert widget.browses
 
 

@@ -185,14 +185,14 @@ def test_a_deadline_ends_the_waiting_and_what_is_ranked_by_then_is_returned(
         face.RerankMemory(llm=slow),
         face.RewriteMemory(llm=slow),
     ]
-    retriever = face.RecallRetriever(store=store, stages=stages, timestamp=NOW, deadline_s=1)
+    retriever = face.RecallRetriever(store=store, stages=stages, timestamp=NOW, deadline_s=3)
 
     [told] = face.ask(retriever, "the dentist")
 
     assert not slow.waited_out
     rerank, rewrite = told.metadata["recall_degraded"].split("; ")
     assert rerank.startswith("RerankMemory: TimeoutError: no answer within")
-    assert rewrite == "RewriteMemory: TimeoutError: the 1 s for the question are over"
+    assert rewrite == "RewriteMemory: TimeoutError: the 3 s for the question are over"
     assert told.content.startswith("Memory 1 :")
     assert [each.split(":")[0] for each in told.metadata["recall_usage"].split("; ")] == [
         "SemanticRank",

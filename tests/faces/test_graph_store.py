@@ -20,6 +20,7 @@ from langmem import create_manage_memory_tool, create_search_memory_tool
 from tables import table
 
 from langchain_recall import RecallGraphStore, RecallRetriever, RecallStore, ScopeError
+from recall_retrievers.core.errors import FilterError, MemoryFormatError
 
 ITEMS: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
     (("users", "ann"), "tea", {"content": "Ann likes green tea.", "stars": 3, "kind": "taste"}),
@@ -340,8 +341,15 @@ def test_views_of_two_users_keep_items_of_one_name_apart(store: RecallStore) -> 
 
 
 def test_a_value_that_is_no_json_is_an_error(store: RecallStore) -> None:
+    items, deep = RecallGraphStore(store), {"x": 1}
+    for _ in range(5_000):
+        deep = {"x": deep}
     with pytest.raises(TypeError, match="the value of an item must be JSON"):
-        RecallGraphStore(store).put(("n",), "1", {"at": datetime.now(UTC)})
+        items.put(("n",), "1", {"at": datetime.now(UTC)})
+    with pytest.raises(MemoryFormatError, match="the value of item '1' is nested too deep"):
+        items.put(("n",), "1", deep)
+    with pytest.raises(FilterError, match="200 conditions"):
+        items.search(("n",), filter={f"k{n}": n for n in range(201)})
 
 
 NAMESPACE = ("memories", "{user_id}")

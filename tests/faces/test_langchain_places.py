@@ -202,7 +202,7 @@ def test_async_does_not_block_the_event_loop(
     waited: list[bool] = []
 
     def waiting(self: Searcher, *asked: Any) -> Any:
-        waited.append(ticked.wait(5))
+        waited.append(ticked.wait(30))
         return answers(self, *asked)
 
     monkeypatch.setattr(Searcher, "answers", waiting)

@@ -1,6 +1,5 @@
 """The stages as each framework uses them: a compressor or postprocessor each, or several in one."""
 
-import time
 from typing import Any
 
 import pytest
@@ -219,10 +218,9 @@ def test_inside_a_retriever_they_share_its_question_and_its_deadline(
     several = face.several(stages=[face.ExtractTime(), *stages, face.FuseRerank()], **ASKED)
     retriever = face.RecallRetriever(store=store, stages=[several], deadline_s=0.3, **ASKED)
 
-    begun = time.monotonic()
     found = face.ask(retriever, DENTIST)
 
-    assert time.monotonic() - begun < 10
+    assert not slow.waited_out
     assert "SemanticRank: TimeoutError" in found[0].metadata["recall_degraded"]
     assert any("recall_time_match" in each.metadata for each in found)
 

@@ -263,7 +263,7 @@ class Script:
             yield part
             yield "}" if part != "" else ""
             if self.waits and STREET in part:
-                self.first_seen.wait(5)
+                self.first_seen.wait(30)
             if self.breaks and STREET in part:
                 raise ConnectionError("gone")
         self.log.append("the model is done")

@@ -29,6 +29,9 @@ CASES: list[tuple[dict[str, str], list[str], str]] = [
     ({"query": "dentist", "when": "last Tuesday"}, ["bob", "filling"], "put a filling"),
     ({"query": "dentist", "since": "2024-02-01", "until": "2024-02-29"}, ["moved"], "Elm Street"),
     ({"query": "dentist", "until": "2023-11-20"}, ["fear"], "2023-11-20 18:30:00 Monday"),
+    ({"query": "dentist", "since": "2024-02-29", "until": "9999-12-31"}, ["bob", "filling"], "Lee"),
+    ({"query": "", "until": "9999-12-31"}, ["bob", "filling"], "Dr. Lee"),
+    ({"query": "dentist", "until": "0001-01-01"}, [], "No memories found up to 0001-01-01."),
     ({"query": "dentist", "since": "2024-03-05T10:30"}, ["bob"], "Dr. Lee"),
     (
         {"query": "dentist", "since": "2021-01-01", "until": "2021-12-31"},

@@ -271,6 +271,8 @@ async def test_langchain_searches_for_what_differs_and_from_a_threshold_on() -> 
         ):
             with pytest.raises(RecallError, match="must be"):
                 vectors.max_marginal_relevance_search("tea green", **wrong)
+        with pytest.raises(NotImplementedError, match="by the text of a question"):
+            vectors.similarity_search_by_vector([0.1] * 256)
         for wrong in ("x", 7, float("nan")):
             with pytest.raises(RecallError, match="threshold_score must be"):
                 vectors.similarity_search("tea green", score_threshold=wrong)

@@ -61,10 +61,10 @@ def test_recall_look_opens_a_file_with_a_token_that_no_command_line_shows(tmp_pa
             assert process.stdout is not None
             lines = [process.stdout.readline() for _ in range(3)]
             address, token = json.loads("".join(lines))["address"].split("/#")
-            with httpx.Client(base_url=address) as client:
+            with httpx.Client(base_url=address, timeout=30) as client:
                 assert client.get("/count").status_code == 401
                 assert client.get("/count", headers=bearer(token)).json() == {"count": len(LINES)}
-            for _ in range(200):
+            for _ in range(600):
                 if not opened.exists():
                     time.sleep(0.05)
             shown, page = opened.read_text("utf-8").split("\n", 1)

@@ -61,6 +61,27 @@ def test_a_dated_question_is_understood(server: httpx.Client) -> None:
         assert contents(answer) == ["The dentist moved to Elm Street."]
 
 
+def test_the_calendar_has_no_edge_to_fall_from(open_server: httpx.Client) -> None:
+    """The last day is the usual way to write "no end"."""
+    everything = open_server.get("/count").json()
+    first, last = {"since": "0001-01-01"}, {"until": "9999-12-31"}
+    for zone in ("UTC", "Pacific/Kiritimati", "Etc/GMT+12"):
+        for span in (first, last, {**first, **last}):
+            named = {"timezone": zone, **span}
+            assert open_server.get("/count", params=named).json() == everything
+            listed = open_server.get("/memories", params=named).json()["memories"]
+            found = open_server.post("/retrieve_personal_memory", json={**named, "k": 100})
+            assert len(listed) == len(contents(found)) == everything["count"]
+            none = open_server.delete("/memories", params={"ids": "nobody", **named})
+            assert none.json() == {"deleted": 0}
+    whole = open_server.delete("/memories", params=last)
+    assert (whole.status_code, "delete takes a condition" in whole.text) == (400, True)
+    for day in ("0001-01-01", "9999-12-31T23:59:59Z"):
+        for query in ("tea last week", "what happened yesterday?", "today", "next year"):
+            asked = {"query": query, "timestamp": day, "as_of": day}
+            assert open_server.post("/explain", json=asked).status_code == 200
+
+
 def test_a_token_is_bound_to_its_scope(server: httpx.Client) -> None:
     asked = {"query": "Who is the dentist?"}
 
@@ -186,6 +207,13 @@ def test_a_memory_with_slashes_in_its_id_is_managed(server: httpx.Client, memory
         ({"query": "tea", "since": "2024-05-01", "until": "2024-04-01"}, 400, "start must be befo"),
         ({"query": "tea", "threshold_score": "0.5"}, 400, "threshold_score must be a number"),
         ({"query": "tea", "filter": {"a": {"$eg": 1}}}, 400, "$eg"),
+        ({"query": "tea", "filter": {"$or": [{"a": 1}] * 201}}, 400, "a filter may have 200 condi"),
+        (
+            {"query": "tea", "messages": [{"content": "x"}] * 201},
+            400,
+            "messages may be 200 at most",
+        ),
+        ({f"k{n}": n for n in range(50)}, 400, "RetrievePersonalMemory has at least 10 wrong sett"),
         ([], 400, "the body must be a JSON object; got a list"),
         ("{", 400, "it is no JSON"),
         ("[" * 100_000, 400, "it is no JSON"),
@@ -199,6 +227,7 @@ def test_what_is_wrong_is_a_sentence(
 
     assert answer.status_code == status
     assert said in answer.json()["error"]
+    assert answer.json()["error"].count("\n- ") in (0, 10)
     assert not re.search('Traceback|pydantic|File "', answer.text)
     for nonsense in ("{", "[" * 20_000):
         answer = open_server.get("/memories", params={"filter": nonsense})
@@ -402,6 +431,17 @@ def test_a_client_has_limits() -> None:
         assert (first.status_code, second.status_code) == (200, 429)
         assert second.headers["Retry-After"] in {"1", "2"}
         assert "too many requests" in second.json()["error"]
+
+
+def test_who_has_no_token_uses_up_nobodys_requests() -> None:
+    """Behind a proxy all clients have one address."""
+    with filled_store() as store, running(store, tokens=TOKENS, rate=1) as client:
+        refused = [client.get("/count", headers=bearer("token-of-eve-9999")) for _ in range(8)]
+        assert {each.status_code for each in refused} == {401, 429}
+        assert {client.get("/health").status_code for _ in range(8)} == {200}
+        assert client.get("/").status_code == 200
+        answer = client.get("/count", headers=bearer(ANN))
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
 
 
 def test_a_reserve_fills_again_and_never_holds_more() -> None:

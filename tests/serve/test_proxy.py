@@ -46,7 +46,9 @@ def test_nginx_serves_it_with_tls_by_its_own_name(tmp_path: Path) -> None:
         nginx = subprocess.Popen(["nginx", "-p", tmp_path, "-c", tmp_path / "nginx.conf"])
         try:
             trusted = ssl.create_default_context(cafile=str(certificate))
-            with httpx.Client(base_url=f"https://127.0.0.1:{port}", verify=trusted) as client:
+            with httpx.Client(
+                base_url=f"https://127.0.0.1:{port}", verify=trusted, timeout=30
+            ) as client:
                 check(client)
         finally:
             nginx.terminate()

@@ -11,7 +11,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import chromadb
 import pytest
+from chromadb.errors import InternalError
 from conftest import WordsEmbedding
 from mcp import Client, StdioServerParameters, stdio_client
 from serve.kit import stdio_command
@@ -21,11 +23,18 @@ from recall_retrievers.core.errors import (
     ScopeError,
     StoreClosedError,
     StoreUnavailableError,
+    SupersededError,
 )
 from recall_retrievers.core.scope import Scope, ScopeName
 from recall_retrievers.serve import shared_folder
-from recall_retrievers.serve.managing import Added, AddMemories, ListMemories, Page
-from recall_retrievers.serve.operation import Retrieved, RetrievePersonalMemory
+from recall_retrievers.serve.managing import (
+    Added,
+    AddMemories,
+    ListMemories,
+    Page,
+    SupersedeMemory,
+)
+from recall_retrievers.serve.operation import Retrieved, RetrievePersonalMemory, failure_of
 from recall_retrievers.serve.shared_folder import (
     ADDRESS,
     Address,
@@ -142,7 +151,12 @@ async def test_what_a_process_requires_holds_for_its_clients_alone(tmp_path: Pat
 
 
 async def test_errors_are_those_of_the_holder(three: list[SharedFolder]) -> None:
+    await three[0].do(AddMemories(memories=[{"id": "tea", "content": "Tea at four."}]), ANN)
+    await three[0].do(SupersedeMemory(id="tea", content="Tea at five."), ANN)
     for each in three:
+        with pytest.raises(SupersededError, match="is superseded; supersede") as refused:
+            await each.do(SupersedeMemory(id="tea", content="Tea at six."), ANN)
+        assert failure_of(refused.value).status_code == 409
         with pytest.raises(ScopeError, match="cannot be changed to 'bob'"):
             await each.do(RetrievePersonalMemory(query="tea", user_id="bob"), ANN)
         with pytest.raises(QueryError, match="no time is named by 'blue'"):
@@ -226,6 +240,25 @@ async def test_two_servers_at_once_and_many_writes(tmp_path: Path) -> None:
     with RecallStore(folder) as store:
         assert sorted(each.content for each in store.memories()) == sorted(texts)
         assert {each.scope.user_id for each in store.memories()} == {"ann"}
+
+
+async def test_a_store_in_which_chroma_has_failed_is_opened_anew(three: list[SharedFolder]) -> None:
+    folder, poison = three[0]._folder, {"k": list(range(6_000))}  # more than Chroma can apply
+    await three[0].do(adding("Tea."), ANN)
+    with chromadb.PersistentClient(str(folder.resolve())) as client:
+        rows = client.get_collection("memories", embedding_function=None)
+        with pytest.raises(InternalError, match="apply logs"):
+            rows.upsert(["x"], [[0.1] * 256], documents=["x"], metadatas=[poison])
+    for each in three * 2:
+        with pytest.raises(StoreUnavailableError) as raised:
+            await each.do(adding("Rum."), ANN)
+        assert failure_of(raised.value).status_code == 503
+    take_out = "import sqlite3, sys; database = sqlite3.connect(sys.argv[1]); database.execute("
+    take_out += "'DELETE FROM embeddings_queue WHERE id = ?', 'x'); database.commit()"
+    subprocess.run([sys.executable, "-c", take_out, folder / "chroma.sqlite3"], check=True)
+    for each in three:
+        await each.do(adding("Rum."), ANN)
+        assert contents(await each.do(asking("tea rum"), ANN)) == {"Tea.", "Rum."}
 
 
 async def passed_on(question: bytes, address: Address) -> bytes:

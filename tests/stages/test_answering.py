@@ -202,7 +202,7 @@ def test_what_is_tried_again_when_time_is_up_says_how_often_it_was_sent() -> Non
     sent: list[int] = []
     released = threading.Event()
 
-    [reply] = sync(hang, [Prompt("s", "u", timeout_s=0.2)], retries=False)
+    [reply] = sync(hang, [Prompt("s", "u", timeout_s=1)], retries=False)
 
     released.set()
     assert isinstance(reply.outcome, TimeoutError)

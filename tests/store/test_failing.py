@@ -160,10 +160,23 @@ class TestWrongInput:
         else:
             assert len(best(store, "tea", filter=nested)) == 1
 
-    def test_a_filter_may_have_more_values_than_sqlite_takes(self, in_memory: RecallStore) -> None:
+    @pytest.mark.parametrize("method", ["semantic", "keyword"])
+    def test_a_filter_has_a_size(self, in_memory: RecallStore, method: Any) -> None:
         in_memory.add([{"content": "tea", "metadata": {"x": 7}}, "coffee"])
-        wanted = {"x": {"$in": list(range(40_000))}}
-        assert contents(best(in_memory, "coffee", limit=5, filter=wanted)) == ["tea"]
+        one, many = {"x": {"$lt": 8}}, {"x": {"$in": [*range(5_000)]}}
+        half = {"$or": [{"x": 7}] * 100}
+        for most in ({"$or": [one] * 200}, {"$and": [many, many]}, {"$and": [half, half]}):
+            assert contents(best(in_memory, "tea", limit=5, filter=most, method=method)) == ["tea"]
+            for more in ({"$and": [most, one]}, {**most, "x": 7}, {"$and": [most, *[{}] * 200]}):
+                for use in (
+                    lambda more: best(in_memory, "tea", filter=more, method=method),
+                    lambda more: in_memory.count(filter=more),
+                    lambda more: in_memory.delete(filter=more),
+                    lambda more: in_memory.get(["a"], filter=more),
+                    lambda more: [*in_memory.memories(filter=more)],
+                ):
+                    with pytest.raises(FilterError, match="200 conditions and 10,000 values"):
+                        use(more)
 
     def test_a_collection_that_somebody_deletes_is_an_error_of_ours(
         self, chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding

@@ -6,7 +6,9 @@ import socketserver
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from recall_retrievers.core.errors import SettingsError, StoreError, StoreUnavai
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore, writing
 
-SAYS = r"model 'small' did not embed .* within 0\.3 s"
+SAYS = r"model 'small' did not embed .* within 1 s"
 
 
 class Hanging(SmallEmbedding):
@@ -53,7 +55,7 @@ def embedding() -> Iterator[Hanging]:
 
 @pytest.fixture
 def store(embedding: Hanging) -> Iterator[RecallStore]:
-    with RecallStore(embedding=embedding, embed_timeout_s=0.3) as opened:
+    with RecallStore(embedding=embedding, embed_timeout_s=1) as opened:
         yield opened
 
 
@@ -105,7 +107,7 @@ def test_a_question_is_embedded_in_the_thread_that_asks() -> None:
 
 
 def test_closing_does_not_wait_for_it(embedding: Hanging) -> None:
-    store = RecallStore(embedding=embedding, embed_timeout_s=0.3)
+    store = RecallStore(embedding=embedding, embed_timeout_s=1)
     errors: list[Exception] = []
 
     def add(text: str) -> None:
@@ -245,21 +247,17 @@ def test_a_server_that_accepts_and_never_answers_is_given_up(
     with RecallStore(client, collection_name, embedding=small, create=True) as store:
         store.add(["tea"])
     opened: Any = client if source == "client" else client.get_collection(collection_name)
-    store = RecallStore(opened, collection_name, embedding=small, server_timeout_s=0.3)
+    store = RecallStore(opened, collection_name, embedding=small, server_timeout_s=2)
     assert contents(best(store, "tea")) == ["tea"]
 
     relay.silent.set()
     time.sleep(1.1)  # after a second a question looks at the collection again
-    began = time.monotonic()
-    with pytest.raises(
-        StoreUnavailableError, match=r"could not search .* ReadTimeout.* do it again"
-    ):
-        best(store, "tea")
-    with pytest.raises(StoreUnavailableError):
-        store.add(["milk"])
-    with pytest.raises(StoreUnavailableError):
-        RecallStore(client, "other", embedding=small, server_timeout_s=0.3)
-    assert time.monotonic() - began < 10
+    other = partial(RecallStore, client, "other", embedding=small, server_timeout_s=2)
+    with ThreadPoolExecutor(3) as threads:
+        calls = (lambda: best(store, "tea"), lambda: store.add(["milk"]), other)
+        for call in [threads.submit(each) for each in calls]:
+            with pytest.raises(StoreUnavailableError, match=r"ReadTimeout.* do it again"):
+                call.result(60)
 
     relay.silent.clear()
     store.add(["milk"])

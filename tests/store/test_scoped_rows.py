@@ -86,6 +86,7 @@ def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bool]]]
 def test_a_question_reads_the_rows_of_its_scope_and_no_others(
     opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(follower, "POLL_S", 99)  # on a busy machine it looks several times
     fill(opened(), ANN, BOB)
     with_nothing = opened(index_rows=1)  # a setting of its own, so rows of its own
 

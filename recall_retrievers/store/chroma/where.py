@@ -39,12 +39,39 @@ from recall_retrievers.timeline import TimeRange, parse_time
 Where = dict[str, object]
 
 _ORDERING = ("$gt", "$gte", "$lt", "$lte")
+_LISTS = (list, tuple, set, frozenset)
 _MEMBERSHIP = ("$in", "$nin")
 _CONTENT = ("$contains", "$not_contains")
 _OPERATORS = ("$eq", "$ne", *_ORDERING, *_MEMBERSHIP, *_CONTENT)
 DOCUMENT = "#document"  # Chroma's key for the text of a row
 _LARGEST_INTEGER = 2**63 - 1
+_MOST_CLAUSES, _MOST_VALUES = 200, 10_000  # of a filter: each is compared with each memory
 _DEEPEST = 30  # filters within filters; servers read JSON that is nested 128 deep, two to a filter
+
+
+class Joined(list[Filter]):
+    """Filters that must all hold, of which each may be as large as any; for an ``$and``."""
+
+
+def joined(*filters: Filter | None) -> Filter | None:
+    """Filters of a retriever, of a call and of our own as one; None = every row fulfils it.
+
+    Examples:
+        >>> joined({"topic": "tea"}, None), joined({"topic": "tea"}, {"stars": 3})
+        ({'topic': 'tea'}, {'$and': [{'topic': 'tea'}, {'stars': 3}]})
+    """
+    present = Joined(each for each in filters if each)
+    return {"$and": present} if len(present) > 1 else next(iter(present), None)
+
+
+def check_size(clauses: int, values: int = 0) -> None:
+    """Refuse a filter with too many conditions, or too many values in them."""
+    if clauses > _MOST_CLAUSES or values > _MOST_VALUES:
+        raise FilterError(
+            f"a filter may have {_MOST_CLAUSES} conditions and {_MOST_VALUES:,} values at most; "
+            "this one has more. Ask with several filters, or store what the memories have in "
+            "common as a metadata value"
+        )
 
 
 def all_of(conditions: Sequence[Where | None]) -> Where | None:
@@ -114,7 +141,7 @@ def filter_where(  # noqa: PLR0913 - what a condition means depends on all of it
     return _Reader(fields.created_at, unit, timezone, typed, ours).read(condition)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Reader:
     """Reads a filter for one collection, whose rows write times in one unit."""
 
@@ -123,6 +150,8 @@ class _Reader:
     timezone: tzinfo | None
     typed: bool
     ours: bool
+    clauses: int = 0
+    values: int = 0
 
     def read(self, condition: object, depth: int = 1) -> Where | None:
         if depth > _DEEPEST:
@@ -134,30 +163,42 @@ class _Reader:
             raise FilterError(
                 f"filter must be a mapping of keys to conditions; got {got(condition)}"
             )
+        if not condition:
+            self._count(0)
         return all_of([self._condition(str(key), value, depth) for key, value in condition.items()])
+
+    def _count(self, values: int) -> None:
+        self.clauses += 1
+        self.values += values
+        check_size(self.clauses, self.values)
 
     def _condition(self, key: str, wanted: object, depth: int) -> Where | None:
         if key in ("$and", "$or"):
             if not isinstance(wanted, Sequence) or isinstance(wanted, str) or not wanted:
                 raise FilterError(f"{key} takes a list of at least one filter; got {got(wanted)}")
-            return _joined(key, [self.read(arm, depth + 1) for arm in wanted])
+            arms = []
+            for arm in wanted:
+                if isinstance(wanted, Joined):
+                    self.clauses = self.values = 0
+                arms.append(self.read(arm, depth + 1))
+            return _joined(key, arms)
         if key.startswith("$"):
             raise FilterError(f"{key} is not understood; combine filters with $and and $or")
         if self.ours and key in FRAMEWORK_KEYS:
             key = row_key(key)
-        if not isinstance(wanted, Mapping):
-            return self._compare(key, "$eq", wanted)
-        if not wanted:
+        conditions = wanted if isinstance(wanted, Mapping) else {"$eq": wanted}
+        if not conditions:
             raise FilterError(
                 f"filter on {got(key)} is empty; leave the key out, or give it a value"
             )
-        for operator in wanted:
+        for operator, value in conditions.items():
+            self._count(len(value) if isinstance(value, _LISTS) else 1)
             if operator not in _OPERATORS:
                 raise FilterError(
                     f"filter on {got(key)} has {got(operator)}; metadata is flat, so nested keys "
                     f"cannot be matched, and a condition is one of {', '.join(_OPERATORS)}"
                 )
-        return all_of([self._compare(key, str(each), value) for each, value in wanted.items()])
+        return all_of([self._compare(key, str(each), x) for each, x in conditions.items()])
 
     def _compare(self, key: str, operator: str, value: object) -> Where | None:
         if key == DOCUMENT and operator not in _CONTENT:
@@ -177,7 +218,7 @@ class _Reader:
         return {key: {operator: operand}}
 
     def _one_of(self, key: str, operator: str, values: object) -> Where | None:
-        if not isinstance(values, list | tuple | set | frozenset) or not values:
+        if not isinstance(values, _LISTS) or not values:
             raise FilterError(f"{operator} on {got(key)} takes a list of values; got {got(values)}")
         operands = [self._operand(key, value) for value in values]
         if all(

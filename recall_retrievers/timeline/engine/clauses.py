@@ -77,7 +77,7 @@ class Clauses:
             day = (
                 reading if reading.start else next((x for x in reading.others if x.start), reading)
             )
-            if day.start is None or day.end != day.start + DAY or day.recurrence:
+            if not (day.start and day.end) or day.end - day.start != DAY or day.recurrence:
                 continue
             then = replace(now, moment=day.start + _NOON, elapsed=None)
             match = self.mention.search(text[max(0, start - _REACH) : end])
