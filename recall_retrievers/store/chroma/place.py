@@ -29,7 +29,7 @@ from recall_retrievers.core.errors import (
     StoreLockedError,
     StoreUnavailableError,
 )
-from recall_retrievers.core.system import LOCKED, file_lock
+from recall_retrievers.core.system import LOCKED, file_lock, make_private
 from recall_retrievers.store.chroma.database import DATABASE, check_database, close_client
 from recall_retrievers.store.chroma.errors import chroma_errors, guarded, made_with_words
 
@@ -165,7 +165,7 @@ class Place:
     def of_path(cls, folder: Path) -> Place:
         """A path, which is made and locked."""
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(folder)
         except OSError as error:
             raise StoreError(f"the folder {folder} cannot be made: {error}") from error
         held = hold(folder, str(folder))
