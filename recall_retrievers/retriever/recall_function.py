@@ -88,20 +88,26 @@ class Recalled(TypedDict, Generic[Result]):
     reflection: Result | None
 
 
-async def recall_with(
+async def recall_with(  # noqa: PLR0913 - what a call of `recall` has, and its framework
     world: Callable[[MemoryStore], World],
     convert: Callable[[Recall], list[Result]],
     query: str,
     config: RecallConfig | None,
     options: CallOptions,
+    *,
+    inside: bool,
 ) -> Recalled[Result]:
-    """Find memories and reflect on them, in the world and with the objects of a framework."""
+    """Find memories and reflect on them, in the world and with the objects of a framework.
+
+    ``inside``: whether another run calls it.
+    """
     if config is None:
         with RecallStore(_FOLDER, create=False) as store:
-            return await recall_with(world, convert, query, RecallConfig(source=store), options)
+            config = RecallConfig(source=store)
+            return await recall_with(world, convert, query, config, options, inside=inside)
     config = RecallConfig.model_validate(config)
     retriever = config.retriever()
-    found = await retriever.recalled(query, options, world)
+    found = await retriever.recalled(query, options, world, inside=inside)
     reflected = await arun(config.reflection(found), world(retriever.scoped(options)))
     return {
         "memories": convert(found),

@@ -1,7 +1,7 @@
 """Stores as settings, and a store of any kind limited to one scope."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +14,7 @@ from pydantic import BeforeValidator
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import IdLookupError, StoreError
 from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.pool import Arm
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Listing, Search, Sessions, Spans
 from recall_retrievers.core.scope import Scope, ScopeName
@@ -61,21 +62,30 @@ def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
     return required
 
 
+def several_users(store: MemoryStore, scope: Scope) -> bool:
+    """Whether memories in a scope are of more than one user; False where that is not known."""
+    return isinstance(store, Store) and store.several_users(scope)
+
+
 @dataclass(frozen=True, slots=True)
 class NarrowedStore:
-    """A store limited to one scope: all memories that it returns and stores are in the scope."""
+    """A store limited to one scope: all memories that it returns and stores are in the scope.
+
+    ``unnamed`` is called where a store that cannot count its users finds memories of several.
+    """
 
     store: MemoryStore
     scope: Scope
     required: tuple[ScopeName, ...] = ()  # what the scope of a memory must name
+    unnamed: Callable[[], None] | None = None
 
     def find(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The memories for each search that lie in the scope."""
-        return self.store.find([self._narrowed(search) for search in searches])
+        return self._seen(self.store.find([self._narrowed(search) for search in searches]))
 
     async def afind(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The same, without blocking the event loop."""
-        return await self.store.afind([self._narrowed(search) for search in searches])
+        return self._seen(await self.store.afind([self._narrowed(search) for search in searches]))
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids; memories outside the scope are left out."""
@@ -110,6 +120,14 @@ class NarrowedStore:
         if isinstance(listing, Sessions):
             return self.store.sessions(scope, listing.moment)
         return _listed(self.store, replace(listing, scope=scope))
+
+    def _seen(self, found: Sequence[Sequence[Hit]]) -> Sequence[Sequence[Hit]]:
+        if self.unnamed is not None:
+            lists = (hits for hits in found if not isinstance(hits, Arm))  # an arm is of our rows
+            users = {hit.memory.scope.user_id for hits in lists for hit in hits} - {None}
+            if len(users) > 1:
+                self.unnamed()
+        return found
 
     def _narrowed(self, search: Search) -> Search:
         if self.scope.holds(search.scope):

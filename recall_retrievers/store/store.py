@@ -429,6 +429,11 @@ class Store:
     acount = awaited(count)
     """How many memories fulfil all conditions, without blocking the event loop; see `count`."""
 
+    def several_users(self, scope: ScopeInput = None) -> bool:
+        """Whether memories in a scope are of more than one user; False where that is not known."""
+        owner, live = self._owner(scope), self._opened.found()
+        return live is not None and live.several_users(owner)
+
     def sessions(self, scope: ScopeInput, moment: datetime) -> Spans:
         """The sessions of a scope that have begun by a moment; a pause of an hour ends one."""
         owner, live = self._owner(scope), self._opened.found()
