@@ -105,17 +105,14 @@ def recall(
         ('Anna likes tea.', 'Anna likes tea. [1]')
         >>> store.close()
     """
-    callbacks = get_callback_manager_for_config(ensure_config())  # of the chain that calls this
-    inside = callbacks.parent_run_id is not None
-    world = partial(LangChainWorld, callbacks)
-    return completed(recall_with(world, to_documents, query, config, options, inside=inside))
+    # The callbacks of the chain that calls this.
+    world = partial(LangChainWorld, get_callback_manager_for_config(ensure_config()))
+    return completed(recall_with(world, to_documents, query, config, options))
 
 
 async def arecall(
     query: str, config: RecallConfig | None = None, **options: Unpack[CallOptions]
 ) -> Recalled[Document]:
     """The same as `recall`, without blocking the event loop."""
-    callbacks = get_async_callback_manager_for_config(ensure_config())
-    inside = callbacks.parent_run_id is not None
-    world = partial(LangChainWorld, callbacks)
-    return await recall_with(world, to_documents, query, config, options, inside=inside)
+    world = partial(LangChainWorld, get_async_callback_manager_for_config(ensure_config()))
+    return await recall_with(world, to_documents, query, config, options)

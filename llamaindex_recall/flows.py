@@ -8,7 +8,7 @@ from llama_index.core.schema import NodeWithScore
 
 from llamaindex_recall import postprocessors
 from llamaindex_recall._convert import to_nodes
-from llamaindex_recall._world import LlamaIndexWorld, asked_inside
+from llamaindex_recall._world import LlamaIndexWorld
 from llamaindex_recall.any_store import Searchable
 from llamaindex_recall.retriever import RecallRetriever, RetrieverSettings
 from recall_retrievers.core.world import completed
@@ -101,8 +101,7 @@ def recall(
         ('Anna likes tea.', 'Anna likes tea. [1]')
         >>> store.close()
     """
-    world, inside = LlamaIndexWorld, asked_inside()
-    return completed(recall_with(world, to_nodes, query, config, options, inside=inside))
+    return completed(recall_with(LlamaIndexWorld, to_nodes, query, config, options))
 
 
 async def arecall(
@@ -110,5 +109,4 @@ async def arecall(
 ) -> Recalled[NodeWithScore]:
     """The same as `recall`, without blocking the event loop."""
     world = partial(LlamaIndexWorld, asynchronous=True)
-    inside = asked_inside()
-    return await recall_with(world, to_nodes, query, config, options, inside=inside)
+    return await recall_with(world, to_nodes, query, config, options)

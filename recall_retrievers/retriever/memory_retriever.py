@@ -13,7 +13,6 @@ from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from recall_retrievers.core.errors import QueryError, ScopeError
 from recall_retrievers.core.query import Query, query_text
-from recall_retrievers.core.requests import Work
 from recall_retrievers.core.scope import WITH_SCOPE, Scope, ScopeName, required_names
 from recall_retrievers.core.stage import Flow, RankStage, Recall, Stage, pipeline
 from recall_retrievers.core.tracing import memory_operation
@@ -38,12 +37,7 @@ from recall_retrievers.stages.retrieve import Retrieve, SearchMethod, SearchSett
 from recall_retrievers.stages.rewrite_memory import RewriteMemory
 from recall_retrievers.stages.search_gate import SearchGate
 from recall_retrievers.store import ScopedStore
-from recall_retrievers.store.memory_store import (
-    NarrowedStore,
-    OpenStore,
-    required_by,
-    several_users,
-)
+from recall_retrievers.store.memory_store import NarrowedStore, OpenStore, required_by
 from recall_retrievers.text.words import CJK, share_of_other_scripts
 from recall_retrievers.timeline.parse_time import end_of_day
 
@@ -203,21 +197,12 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         """Whether the last stage writes a text whose sentences can be shown one by one."""
         return bool(self.stages) and isinstance(self.stages[-1], RewriteMemory)
 
-    def steps_for(
-        self, asked: object, now: datetime, given: CallOptions, *, inside: bool = False
-    ) -> Flow:
-        """The steps that answer a question, or a mapping that has it under ``recall_key``.
-
-        ``inside``: whether another run asks, such as a chain, an agent or another retriever.
-        """
+    def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
+        """The steps that answer a question, or a mapping that has it under ``recall_key``."""
         if isinstance(asked, Mapping) and "messages" in asked:
             given = {"messages": asked["messages"], **given}
         call = self.for_call(given)
         call.scope.require(self._required, self.naming)
-        if unnamed := self._unnamed(call.scope, everyone=call.everyone, inside=inside):
-            [several] = yield [Work(partial(several_users, self.store, call.scope))]
-            if several:
-                unnamed()
         # The flows for tasks have a filter and build questions: there an empty one is a mistake.
         condition = call.filter and (given.get("filter") if self._builds else call.filter)
         lists = call.time_range is not None or bool(condition)
@@ -248,8 +233,9 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         """Answer a question in a world that is made over the store within the call's scope.
 
         The arguments are those of `steps_for`; without ``now`` the machine's clock counts.
+        ``inside``: whether another run asks, such as a chain, an agent or another retriever.
         """
-        steps = self.steps_for(asked, now or datetime.now(UTC), options, inside=inside)
+        steps = self.steps_for(asked, now or datetime.now(UTC), options)
         return await arun(steps, world(self.scoped(options, inside=inside)))
 
     def world(self, store: NarrowedStore) -> World:
@@ -260,23 +246,19 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         """The store within the scope of a call: its steps find, read and write only there."""
         call = options.get("scope")
         scope = self.scope if call is None else self.scope.narrow(Scope.model_validate(call))
-        everyone = options.get("everyone", self.everyone)
-        unnamed = self._unnamed(scope, everyone=everyone, inside=inside)
+        one = scope.user_id is not None or options.get("everyone", self.everyone)
+        unnamed = None if one else partial(self._unnamed, inside=inside)
         return NarrowedStore(self.store, scope, self._required, unnamed)
 
-    def _unnamed(self, scope: Scope, *, everyone: bool, inside: bool) -> Callable[[], None] | None:
-        """What to do if memories of several users would answer; None if they may."""
-
-        def tell() -> None:
-            problem = f"memories of several users would answer, and no user is named. {self.naming}"
-            problem += ". If those of all users are meant, set everyone=True"
-            if inside:
-                raise ScopeError(problem)
+    def _unnamed(self, *, inside: bool) -> None:
+        """Say that memories of several users would answer a question that names none."""
+        problem = f"memories of several users would answer, and no user is named. {self.naming}"
+        problem += ". If those of all users are meant, set everyone=True"
+        if inside:
+            raise ScopeError(problem)
+        if not self._warned:
             self._warned = True
             _log.warning("%s", problem)
-
-        silent = everyone or scope.user_id is not None or (self._warned and not inside)
-        return None if silent else tell
 
     @property
     def _required(self) -> tuple[ScopeName, ...]:

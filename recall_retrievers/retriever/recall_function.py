@@ -88,26 +88,20 @@ class Recalled(TypedDict, Generic[Result]):
     reflection: Result | None
 
 
-async def recall_with(  # noqa: PLR0913 - what a call of `recall` has, and its framework
+async def recall_with(
     world: Callable[[MemoryStore], World],
     convert: Callable[[Recall], list[Result]],
     query: str,
     config: RecallConfig | None,
     options: CallOptions,
-    *,
-    inside: bool,
 ) -> Recalled[Result]:
-    """Find memories and reflect on them, in the world and with the objects of a framework.
-
-    ``inside``: whether another run calls it.
-    """
+    """Find memories and reflect on them, in the world and with the objects of a framework."""
     if config is None:
         with RecallStore(_FOLDER, create=False) as store:
-            config = RecallConfig(source=store)
-            return await recall_with(world, convert, query, config, options, inside=inside)
+            return await recall_with(world, convert, query, RecallConfig(source=store), options)
     config = RecallConfig.model_validate(config)
     retriever = config.retriever()
-    found = await retriever.recalled(query, options, world, inside=inside)
+    found = await retriever.recalled(query, options, world)
     reflected = await arun(config.reflection(found), world(retriever.scoped(options)))
     return {
         "memories": convert(found),

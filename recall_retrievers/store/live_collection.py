@@ -138,8 +138,7 @@ class LiveCollection:
         """Whether memories in a scope are of more than one user; of the cloud that is not known."""
         if self._rows is None:
             return False
-        with self._while_open(), self._rows.using(scope) as rows:
-            rows.prepare(build=True, patient=False)
+        with self._rows.using(scope) as rows:
             if rows.ready:
                 return rows.table.several_users(scope)
         found = (x.scope.user_id for x in _fitting_in_chroma(self.collection, Conditions(scope)))

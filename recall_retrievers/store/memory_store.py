@@ -1,5 +1,6 @@
 """Stores as settings, and a store of any kind limited to one scope."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -62,16 +63,12 @@ def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
     return required
 
 
-def several_users(store: MemoryStore, scope: Scope) -> bool:
-    """Whether memories in a scope are of more than one user; False where that is not known."""
-    return isinstance(store, Store) and store.several_users(scope)
-
-
 @dataclass(frozen=True, slots=True)
 class NarrowedStore:
     """A store limited to one scope: all memories that it returns and stores are in the scope.
 
-    ``unnamed`` is called where a store that cannot count its users finds memories of several.
+    ``unnamed`` is called where memories in the scope are of several users: by the count of a store
+    of ours, and elsewhere as far as what is found shows.
     """
 
     store: MemoryStore
@@ -81,11 +78,16 @@ class NarrowedStore:
 
     def find(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The memories for each search that lie in the scope."""
-        return self._seen(self.store.find([self._narrowed(search) for search in searches]))
+        found = self.store.find([self._narrowed(search) for search in searches])
+        self._check_users(found)
+        return found
 
     async def afind(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The same, without blocking the event loop."""
-        return self._seen(await self.store.afind([self._narrowed(search) for search in searches]))
+        found = await self.store.afind([self._narrowed(search) for search in searches])
+        if self.unnamed is not None:
+            await asyncio.to_thread(self._check_users, found)
+        return found
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids; memories outside the scope are left out."""
@@ -119,15 +121,22 @@ class NarrowedStore:
         scope = self.scope.narrow(listing.scope)
         if isinstance(listing, Sessions):
             return self.store.sessions(scope, listing.moment)
-        return _listed(self.store, replace(listing, scope=scope))
-
-    def _seen(self, found: Sequence[Sequence[Hit]]) -> Sequence[Sequence[Hit]]:
-        if self.unnamed is not None:
-            lists = (hits for hits in found if not isinstance(hits, Arm))  # an arm is of our rows
-            users = {hit.memory.scope.user_id for hits in lists for hit in hits} - {None}
-            if len(users) > 1:
-                self.unnamed()
+        found = _listed(self.store, replace(listing, scope=scope))
+        self._check_users()
         return found
+
+    def _check_users(self, found: Sequence[Sequence[Hit]] = ()) -> None:
+        if self.unnamed is None:
+            return
+        several = isinstance(self.store, Store) and self.store.several_users(self.scope)
+        shown = {
+            hit.memory.scope.user_id
+            for hits in found
+            if not isinstance(hits, Arm)  # which is of rows that were counted
+            for hit in hits
+        }
+        if several or len(shown - {None}) > 1:
+            self.unnamed()
 
     def _narrowed(self, search: Search) -> Search:
         if self.scope.holds(search.scope):
