@@ -56,9 +56,9 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
     piece: ClassVar[type] = BaseDocumentCompressor
     world_type: ClassVar[type[World]] = LangChainWorld
     naming: ClassVar[str] = (
-        f"{WITH_SCOPE}; to a chain config={{'configurable': {{'user_id': ...}}}}, to an agent "
-        "context={'user_id': ...}. A retriever that asks others passes none of them on: give it a "
-        "RecallRetriever(store=..., scope={'user_id': ...}) for each user"
+        f"{WITH_SCOPE}; to an agent of LangChain context={{'user_id': ...}}, or "
+        "config={'configurable': {'user_id': ...}}, which a chain takes, too. A retriever that asks "
+        "others passes none of them on: give it a RecallRetriever(scope=...) for each user"
     )
 
     store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
