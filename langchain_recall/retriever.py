@@ -57,8 +57,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
     world_type: ClassVar[type[World]] = LangChainWorld
     naming: ClassVar[str] = (
         f"{WITH_SCOPE}; to an agent of LangChain context={{'user_id': ...}}, or "
-        "config={'configurable': {'user_id': ...}}, which a chain takes, too. A retriever that asks "
-        "others passes none of them on: give it a RecallRetriever(scope=...) for each user"
+        "config={'configurable': {'user_id': ...}}"
     )
 
     store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)

@@ -81,10 +81,9 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     piece: ClassVar[type] = BaseNodePostprocessor
     world_type: ClassVar[type[World]] = LlamaIndexWorld
     naming: ClassVar[str] = (
-        f"{WITH_SCOPE}; to an engine or another retriever "
-        "RecallQueryBundle(question, options={'scope': {'user_id': ...}}); in an agent "
-        "await ctx.store.set('recall_options', {'scope': {'user_id': ...}}). A memory block takes "
-        "scope_of. What passes none of them on needs a RecallRetriever(scope=...) for each user"
+        f"{WITH_SCOPE}; to an engine of LlamaIndex RecallQueryBundle(question, options={{'scope': "
+        "{'user_id': ...}}); in an agent await ctx.store.set('recall_options', {'scope': "
+        "{'user_id': ...}}), and to a memory block scope_of"
     )
 
     store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)

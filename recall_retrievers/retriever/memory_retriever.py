@@ -252,8 +252,11 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
 
     def _unnamed(self, *, inside: bool) -> None:
         """Say that memories of several users would answer a question that names none."""
-        problem = f"memories of several users would answer, and no user is named. {self.naming}"
-        problem += ". If those of all users are meant, set everyone=True"
+        problem = (
+            f"memories of several users would answer, and no user is named. {self.naming}. A "
+            "wrapper that does not pass this on needs a RecallRetriever(scope=...) for each user. "
+            "If all users are meant, set everyone=True"
+        )
         if inside:
             raise ScopeError(problem)
         if not self._warned:
