@@ -138,9 +138,9 @@ class LiveCollection:
         """Whether memories in a scope are of more than one user; of the cloud that is not known."""
         if self._rows is None:
             return False
-        with self._rows.using(scope) as rows:
-            if rows.ready:
-                return rows.table.several_users(scope)
+        rows = self._rows.at_hand(scope)
+        if rows is not None:
+            return rows.table.several_users(scope)
         found = (x.scope.user_id for x in _fitting_in_chroma(self.collection, Conditions(scope)))
         named = filter(None, found)
         first = next(named, None)
