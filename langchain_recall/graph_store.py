@@ -107,6 +107,7 @@ class RecallGraphStore(BaseStore):
         # A search of LangGraph leaves out no item because it fits badly, or is like another one.
         chosen: RetrieverOptions = {
             "duplicate_threshold": None,
+            "everyone": True,  # a namespace says whose items it means
             "replace": [FuseRerank(fuse_score_threshold=0)],
             **settings,
         }

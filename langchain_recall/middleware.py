@@ -68,7 +68,7 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
         retriever: RecallRetriever,
         *,
         gate: SearchGate | None = None,
-        only_with_evidence: bool = True,
+        only_with_evidence: bool = False,
     ) -> None:
         super().__init__()
         self._options: CallOptions = {"only_with_evidence": True} if only_with_evidence else {}

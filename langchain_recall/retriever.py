@@ -19,7 +19,7 @@ from langchain_recall._convert import to_candidate, to_documents, to_pieces
 from langchain_recall._world import LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
 from langchain_recall.vector_store import RecallVectorStore
-from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.scope import WITH_SCOPE, Scope
 from recall_retrievers.core.streamed import Show, astreamed, streamed
 from recall_retrievers.core.world import World, completed
 from recall_retrievers.explain.explanation import Explanation, all_of
@@ -55,6 +55,10 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
 
     piece: ClassVar[type] = BaseDocumentCompressor
     world_type: ClassVar[type[World]] = LangChainWorld
+    naming: ClassVar[str] = (
+        f"{WITH_SCOPE}; to an agent of LangChain context={{'user_id': ...}}, or "
+        "config={'configurable': {'user_id': ...}}"
+    )
 
     store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
 
@@ -169,11 +173,13 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
         *,
         run_manager: CallbackManagerForRetrieverRun,
         show: Show | None = None,
+        inside: bool | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         callbacks = run_manager.get_child()
         world = partial(LangChainWorld, callbacks, show=show)
-        recall = completed(self.recalled(query, options, world))
+        inside = run_manager.parent_run_id is not None if inside is None else inside
+        recall = completed(self.recalled(query, options, world, inside=inside))
         if recall.skipped:
             dispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)
@@ -184,10 +190,13 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,
         show: Show | None = None,
+        inside: bool | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         callbacks = run_manager.get_child()
-        recall = await self.recalled(query, options, partial(LangChainWorld, callbacks, show=show))
+        world = partial(LangChainWorld, callbacks, show=show)
+        inside = run_manager.parent_run_id is not None if inside is None else inside
+        recall = await self.recalled(query, options, world, inside=inside)
         if recall.skipped:
             await adispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)

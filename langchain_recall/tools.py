@@ -60,8 +60,11 @@ def create_recall_tool(
     ) -> tuple[str, list[Document]]:
         call = RecallToolInput.model_validate(arguments)
         try:
+            # The run of the tool is around the question: another one counts.
+            inside = getattr(config.get("callbacks"), "parent_run_id", None) is not None
             options = call.options(only_with_evidence)
-            found: list[Document] = await settled(ask(call.query, config, **options))
+            asked = ask(call.query, config, inside=inside, **options)
+            found: list[Document] = await settled(asked)
         except QueryError as error:
             raise ToolException(str(error)) from error
         return call.answer([*map(to_candidate, found)], getattr(found, "why", "")), found

@@ -7,8 +7,9 @@ import inspect
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
-from typing import cast
+from typing import TypeVar, cast
 from uuid import uuid4
 
 from llama_index.core.base.llms.types import TextBlock
@@ -19,7 +20,10 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.types import PydanticProgramMode
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
-from llama_index_instrumentation.dispatcher import active_instrument_tags
+from llama_index_instrumentation.dispatcher import (
+    DISPATCHER_SPAN_DECORATED_ATTR,
+    active_instrument_tags,
+)
 from llama_index_instrumentation.events.span import SpanDropEvent
 from llama_index_instrumentation.span import active_span_id
 from pydantic import BaseModel
@@ -38,6 +42,33 @@ StageInput = OwnStageInput | BaseNodePostprocessor
 """What may be passed as a stage."""
 
 dispatcher = get_dispatcher(__name__)
+
+Method = TypeVar("Method", bound=Callable[..., object])
+
+_around_tool: ContextVar[bool | None] = ContextVar("around_tool", default=None)
+
+
+def without_span(method: Method) -> Method:
+    """Keep LlamaIndex from giving a method a span: it looks at the one that is around it."""
+    setattr(method, DISPATCHER_SPAN_DECORATED_ATTR, True)
+    return method
+
+
+def asked_inside() -> bool:
+    """Whether a run of LlamaIndex asks: there is a span around; a tool's own does not count."""
+    around_tool = _around_tool.get()
+    return active_span_id.get() is not None if around_tool is None else around_tool
+
+
+@contextmanager
+def as_tool() -> Iterator[None]:
+    """Let what a tool asks be asked by whoever calls the tool."""
+    token = _around_tool.set(asked_inside())
+    try:
+        yield
+    finally:
+        _around_tool.reset(token)
+
 
 _SIGNATURE = inspect.Signature()  # what went in has names of its own, and no more of a signature
 

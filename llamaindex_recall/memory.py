@@ -82,7 +82,7 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     priority: int = Field(default=1, ge=0, le=1_000)
     retriever: RecallRetriever = Field(repr=False)
     scope_of: ScopeOf | None = None
-    only_with_evidence: bool = True
+    only_with_evidence: bool = False
     by_session: bool = False
     expires_in: timedelta | None = Field(default=None, gt=timedelta(0), le=timedelta(days=36_500))
     _answers: dict[tuple[str, str, str], list[Candidate]] = PrivateAttr(default_factory=dict)

@@ -1,7 +1,7 @@
 """RecallRetriever: ask a collection of memories in plain words, from LlamaIndex."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Unpack, cast
 
@@ -15,9 +15,15 @@ from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from llamaindex_recall._convert import ByItsName, to_candidate, to_nodes, to_pieces
-from llamaindex_recall._world import LlamaIndexWorld, StageInput
+from llamaindex_recall._world import (
+    LlamaIndexWorld,
+    StageInput,
+    asked_inside,
+    without_span,
+)
 from llamaindex_recall.any_store import Searchable, as_store
 from llamaindex_recall.vector_store import RecallVectorStore
+from recall_retrievers.core.scope import WITH_SCOPE
 from recall_retrievers.core.streamed import Show, astreamed, streamed
 from recall_retrievers.core.world import World, completed
 from recall_retrievers.explain.explanation import Explanation, all_of
@@ -43,9 +49,10 @@ class RecallQueryBundle(QueryBundle):
 
 
 @dataclass
-class _ShownBundle(RecallQueryBundle):
-    """A question whose text is shown sentence by sentence."""
+class _Asked(RecallQueryBundle):
+    """A question on its way: whether a run asks it, and who is shown its text by sentences."""
 
+    inside: bool = True
     show: Show | None = None
 
 
@@ -73,6 +80,11 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
 
     piece: ClassVar[type] = BaseNodePostprocessor
     world_type: ClassVar[type[World]] = LlamaIndexWorld
+    naming: ClassVar[str] = (
+        f"{WITH_SCOPE}; to an engine of LlamaIndex RecallQueryBundle(question, options={{'scope': "
+        "{'user_id': ...}}); in an agent await ctx.store.set('recall_options', {'scope': "
+        "{'user_id': ...}}), and to a memory block scope_of"
+    )
 
     store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
     # What LlamaIndex's base, which is no pydantic model, sets on its instances.
@@ -93,6 +105,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         ) -> None:
             """Find the memories that answer a question in plain words, dated and explained."""
 
+    @without_span
     def retrieve(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
     ) -> list[NodeWithScore]:
@@ -120,6 +133,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         """
         return super().retrieve(_bundle(str_or_query_bundle, options))
 
+    @without_span
     async def aretrieve(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
     ) -> list[NodeWithScore]:
@@ -136,16 +150,18 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         metadata of the whole. Otherwise all results come at once. With ``check`` or
         ``unverified="fall_back"``, the text comes at once too: its sentences stand last.
         """
-        question, ask, shows = str_or_query_bundle, super().retrieve, self.shows_sentences
-        for part in streamed(lambda show: ask(_bundle(question, options, show)), shows=shows):
+        ask, bundle = super().retrieve, _bundle(str_or_query_bundle, options)
+        for part in streamed(
+            lambda show: ask(replace(bundle, show=show)), shows=self.shows_sentences
+        ):
             yield to_pieces(part)
 
     async def astream(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
     ) -> AsyncIterator[list[NodeWithScore]]:
         """The same as `stream`, without blocking the event loop."""
-        question, ask = str_or_query_bundle, super().aretrieve
-        async for part in astreamed(lambda show: ask(_bundle(question, options, show))):
+        ask, bundle = super().aretrieve, _bundle(str_or_query_bundle, options)
+        async for part in astreamed(lambda show: ask(replace(bundle, show=show))):
             yield to_pieces(part)
 
     def add_nodes(self, nodes: Sequence[BaseNode]) -> list[str]:
@@ -189,9 +205,10 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         return await self._answered(query_bundle, asynchronous=True)
 
     async def _answered(self, bundle: QueryBundle, *, asynchronous: bool) -> list[NodeWithScore]:
-        show = bundle.show if isinstance(bundle, _ShownBundle) else None
-        world = partial(LlamaIndexWorld, asynchronous=asynchronous, show=show)
-        recall = await self.recalled(bundle.query_str, options_of(bundle), world)
+        asked = bundle if isinstance(bundle, _Asked) else _Asked(bundle.query_str)
+        world = partial(LlamaIndexWorld, asynchronous=asynchronous, show=asked.show)
+        options = options_of(bundle)
+        recall = await self.recalled(asked.query_str, options, world, inside=asked.inside)
         if recall.skipped:
             dispatcher.event(SearchSkipped(query=recall.query.text, why=recall.skipped))
         return to_nodes(recall)
@@ -217,10 +234,8 @@ def options_of(question: QueryType | None) -> CallOptions:
     return question.options if isinstance(question, RecallQueryBundle) else {}
 
 
-def _bundle(question: QueryType, options: CallOptions, show: Show | None = None) -> QueryBundle:
+def _bundle(question: QueryType, options: CallOptions) -> _Asked:
     if isinstance(question, QueryBundle):
-        if not options and show is None:
-            return question
         options = combine_options(options_of(question), options)
         question = question.query_str
-    return _ShownBundle(question, options=options, show=show)
+    return _Asked(question, options=options, inside=asked_inside())

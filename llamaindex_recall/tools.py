@@ -13,6 +13,7 @@ from llama_index.core.workflow import Context
 from pydantic import ValidationError
 
 from llamaindex_recall._convert import to_candidate
+from llamaindex_recall._world import as_tool, without_span
 from llamaindex_recall.retriever import RecallQueryBundle, RecallRetriever
 from recall_retrievers.agents import recall_tool
 from recall_retrievers.agents.recall_tool import RecallToolInput, what_is_wrong
@@ -38,13 +39,19 @@ class RecallAnswer:
 class RecallTool(FunctionTool):
     """A function tool that takes a workflow's context where there is one, and needs none."""
 
+    @without_span
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
         """Ask the memories."""
-        return super().call(*args, **{"ctx": None, **kwargs})
+        with as_tool():
+            return super().call(*args, **{"ctx": None, **kwargs})
 
+    __call__ = call
+
+    @without_span
     async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
         """Ask the memories without blocking the event loop."""
-        return await super().acall(*args, **{"ctx": None, **kwargs})
+        with as_tool():
+            return await super().acall(*args, **{"ctx": None, **kwargs})
 
 
 def create_recall_tool(

@@ -32,6 +32,7 @@ ONLY_WITH_EVIDENCE = "Nothing is returned if no memory is about the question."
 AS_OF = "What was known and still true on this day: 2024-03-31."
 
 _HEADING = f"Memories of earlier conversations that may help now, the best first. {QUOTED_MATERIAL}"
+_UNSURE = "Nothing is known to be about this; the nearest are:"
 
 
 class RecallToolInput(BaseModel):
@@ -79,7 +80,8 @@ class RecallToolInput(BaseModel):
             >>> RecallToolInput(query="tea?", since="2024-03-01").answer([])
             'No memories found since 2024-03-01.'
         """
-        return shown_memories(memories) or nothing_found(self.when, self.since, self.until, why)
+        shown = shown_memories(memories, _sign(memories))
+        return shown or nothing_found(self.when, self.since, self.until, why)
 
 
 def what_is_wrong(error: Exception) -> str:
@@ -103,12 +105,17 @@ def nothing_found(
     return f"{NOTHING_FOUND.removesuffix('.')}{named}.{reason}"
 
 
-def shown_memories(memories: Sequence[Candidate], *, with_ids: bool = False) -> str:
-    """Memories in their fences, each in its own time zone; empty if there are none."""
+def shown_memories(
+    memories: Sequence[Candidate], evidence: object = None, *, with_ids: bool = False
+) -> str:
+    """Memories in their fences, each in its own time zone; empty if there are none.
+
+    A line says so if the sign of ``evidence`` is that none is about the question.
+    """
     if not memories:
         return ""
     fences = (_fenced(n, each, with_id=with_ids) for n, each in enumerate(memories, 1))
-    return "\n".join([QUOTED_MATERIAL, *fences])
+    return "\n".join([QUOTED_MATERIAL, *_unsure(evidence), *fences])
 
 
 def recalled_text(memories: Sequence[Candidate]) -> str:
@@ -116,7 +123,15 @@ def recalled_text(memories: Sequence[Candidate]) -> str:
     if not memories:
         return ""
     fenced = (quoted(number, memory) for number, memory in enumerate(memories, 1))
-    return "\n".join([_HEADING, *fenced])
+    return "\n".join([_HEADING, *_unsure(_sign(memories)), *fenced])
+
+
+def _sign(memories: Sequence[Candidate]) -> object:
+    return memories[0].noted("evidence") if memories else None
+
+
+def _unsure(evidence: object) -> list[str]:
+    return [_UNSURE] if evidence == "none" else []
 
 
 def _fenced(number: int, memory: Candidate, *, with_id: bool) -> str:

@@ -134,6 +134,7 @@ def retriever_of(options: argparse.Namespace, store: RecallStore) -> MemoryRetri
         timestamp=options.timestamp,
         timezone=options.timezone,
         scope=scope_of(options),
+        everyone=True,
         **settings,
     )
 

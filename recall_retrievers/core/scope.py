@@ -13,6 +13,8 @@ from recall_retrievers.core.settings_messages import got
 
 ScopeName = Literal["user_id", "agent_id", "session_id", "workspace"]
 
+WITH_SCOPE = "Pass scope={'user_id': ...}"
+
 
 class ScopeFields(TypedDict, total=False):
     """The fields of a scope, by name."""
@@ -117,14 +119,16 @@ user_id out
         """Whether another scope lies in this one."""
         return self.fields().items() <= other.fields().items()
 
-    def require(self, names: Sequence[str]) -> None:
-        """Raise an error if a field that the setting ``require_scope`` names is not set."""
+    def require(self, names: Sequence[str], how: str = WITH_SCOPE) -> None:
+        """Raise an error if a field that the setting ``require_scope`` names is not set.
+
+        It says how to name it, as for the ``user_id``.
+        """
         for name in names:
             if getattr(self, name) is None:
                 raise ScopeError(
                     f"the scope must name {name}, because of require_scope={tuple(names)!r}; got "
-                    f"{got(self.fields())}. Pass scope={{{name!r}: ...}}; to an agent of LangChain "
-                    f"context={{{name!r}: ...}}, or config={{'configurable': {{{name!r}: ...}}}}"
+                    f"{got(self.fields())}. {how.replace('user_id', name)}"
                 )
 
 

@@ -170,7 +170,7 @@ def evaluate_with(
 
 def call_options(question: Question) -> CallOptions:
     """The settings of a call to one of our retrievers: what the question sets, and ten memories."""
-    return {**question.options(), "k": LOOKED_AT}
+    return {**question.options(), "k": LOOKED_AT, "everyone": True}
 
 
 Search = Callable[[Question], Iterable[Any]]

@@ -60,6 +60,7 @@ class CallOptions(TypedDict, total=False):
     timestamp: TimeInput | None
     timezone: str | None
     scope: ScopeInput
+    everyone: bool
     filter: Filter | None
     time_range: RangeInput | None
     time_mode: TimeMode
@@ -86,6 +87,7 @@ class RecallOptions(Timed, SearchMethod):
 
     k: Count = 5
     scope: Scope = Scope()
+    everyone: bool = False
     filter: Filter | None = None
     time_range: RangeInput | None = None
     time_mode: TimeMode = "prefer"

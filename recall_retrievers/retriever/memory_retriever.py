@@ -6,14 +6,14 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar, Self, Unpack
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.errors import QueryError, ScopeError
 from recall_retrievers.core.query import Query, query_text
-from recall_retrievers.core.scope import Scope, ScopeName, required_names
+from recall_retrievers.core.scope import WITH_SCOPE, Scope, ScopeName, required_names
 from recall_retrievers.core.stage import Flow, RankStage, Recall, Stage, pipeline
 from recall_retrievers.core.tracing import memory_operation
 from recall_retrievers.core.world import World, arun, completed
@@ -105,6 +105,9 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
             the machine's.
         scope: Whose memories: user_id, agent_id, session_id, workspace. A call can narrow it. A
             field that is there and empty is a `ScopeError`; None and ``{}`` set no limit.
+        everyone: Whether the memories of all users are meant where the scope names no ``user_id``.
+            If not, and the store holds memories of more than one user, a question inside a chain,
+            an agent or another retriever is a `ScopeError`. A direct one logs a warning once.
         require_scope: The fields that the scope of every call must name, such as ``("user_id",)``:
             here, in the call or in both. A call without them is a `ScopeError`.
         filter: Conditions on metadata, as Chroma writes them: ``{"topic": {"$in": ["a", "b"]}}``.
@@ -158,6 +161,8 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
     public_name: ClassVar[str] = "RecallRetriever"
     elsewhere: ClassVar[Mapping[str, str]] = _OF_A_RETRIEVER
     world_type: ClassVar[type[World]] = World
+    naming: ClassVar[str] = WITH_SCOPE
+    """How to name the user; of a face, as its framework does."""
 
     store: OpenStore = Field(repr=False, exclude=True)
     require_scope: Annotated[tuple[ScopeName, ...], BeforeValidator(required_names)] = ()
@@ -165,6 +170,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
     recall_key: str = "query"
     stages: Stages = Field(default_factory=default_stages)
     replace: list[Stage] = Field(default_factory=list, exclude=True, repr=False)
+    _warned: bool = PrivateAttr(default=False)
 
     @model_validator(mode="after")
     def _with_replacements(self) -> Self:
@@ -196,7 +202,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         if isinstance(asked, Mapping) and "messages" in asked:
             given = {"messages": asked["messages"], **given}
         call = self.for_call(given)
-        call.scope.require(self._required)
+        call.scope.require(self._required, self.naming)
         # The flows for tasks have a filter and build questions: there an empty one is a mistake.
         condition = call.filter and (given.get("filter") if self._builds else call.filter)
         lists = call.time_range is not None or bool(condition)
@@ -221,23 +227,41 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         options: CallOptions,
         world: Callable[[NarrowedStore], World],
         now: datetime | None = None,
+        *,
+        inside: bool = False,
     ) -> Recall:
         """Answer a question in a world that is made over the store within the call's scope.
 
         The arguments are those of `steps_for`; without ``now`` the machine's clock counts.
+        ``inside``: whether another run asks, such as a chain, an agent or another retriever.
         """
         steps = self.steps_for(asked, now or datetime.now(UTC), options)
-        return await arun(steps, world(self.scoped(options)))
+        return await arun(steps, world(self.scoped(options, inside=inside)))
 
     def world(self, store: NarrowedStore) -> World:
         """The world of a question that comes from no framework: with its models all the same."""
         return self.world_type(store=store)
 
-    def scoped(self, options: CallOptions) -> NarrowedStore:
+    def scoped(self, options: CallOptions, *, inside: bool = False) -> NarrowedStore:
         """The store within the scope of a call: its steps find, read and write only there."""
         call = options.get("scope")
         scope = self.scope if call is None else self.scope.narrow(Scope.model_validate(call))
-        return NarrowedStore(self.store, scope, self._required)
+        one = scope.user_id is not None or options.get("everyone", self.everyone)
+        unnamed = None if one else partial(self._unnamed, inside=inside)
+        return NarrowedStore(self.store, scope, self._required, unnamed)
+
+    def _unnamed(self, *, inside: bool) -> None:
+        """Say that memories of several users would answer a question that names none."""
+        problem = (
+            f"memories of several users would answer, and no user is named. {self.naming}. A "
+            "wrapper that does not pass this on needs a RecallRetriever(scope=...) for each user. "
+            "If all users are meant, set everyone=True"
+        )
+        if inside:
+            raise ScopeError(problem)
+        if not self._warned:
+            self._warned = True
+            _log.warning("%s", problem)
 
     @property
     def _required(self) -> tuple[ScopeName, ...]:

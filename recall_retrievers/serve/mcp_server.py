@@ -102,8 +102,8 @@ class RecallTool(Tool):
         """The memories in their fences, best first."""
         done = await do(RetrievePersonalMemory(**self._named()))
         found = Retrieved.model_validate(done).metadata
-        why = found.evidence_about
-        return _shown(found.memory_list) or nothing_found(self.when, self.since, self.until, why)
+        shown = _shown(found.memory_list, found.evidence)
+        return shown or nothing_found(self.when, self.since, self.until, found.evidence_about)
 
 
 class RememberTool(Tool):
@@ -243,8 +243,8 @@ TOOLS: tuple[type[Tool], ...] = (
 """The tools, in the order in which a model sees them."""
 
 
-def _shown(memories: Iterable[MemoryView]) -> str:
-    return shown_memories([each.candidate() for each in memories], with_ids=True)
+def _shown(memories: Iterable[MemoryView], evidence: str = "") -> str:
+    return shown_memories([each.candidate() for each in memories], evidence, with_ids=True)
 
 
 # -- the server ---------------------------------------------------------------------------------

@@ -223,12 +223,9 @@ class ScopedService:
     @classmethod
     def of(cls, store: Store, *, timezone: str | None = None) -> ScopedService:
         """A service for all memories of a store, with flows that ask no model."""
-        personal = MemoryRetriever(
-            store=store, timezone=timezone, stages=[*default_stages(), PrintMemory()]
-        )
-        tasks = MemoryRetriever(
-            store=store, timezone=timezone, filter=TASKS, stages=[BuildQuery(), MergeMemory()]
-        )
+        retriever = partial(MemoryRetriever, store=store, timezone=timezone, everyone=True)
+        personal = retriever(stages=[*default_stages(), PrintMemory()])
+        tasks = retriever(filter=TASKS, stages=[BuildQuery(), MergeMemory()])
         return cls(store, personal, tasks)
 
     def within(self, scope: Scope) -> ScopedService:

@@ -131,9 +131,8 @@ class FuseRerank(RankStage):
         if any(marks):
             columns.fuse_again()
         elif self.fuse_order:
-            order = asked_order(
-                query.text, [each.span for each in ranges if each.span and not each.soft]
-            )
+            hard = [each.span for each in ranges if each.span and not each.soft]
+            order = asked_order(query.text, hard, in_conversation=bool(query.messages))
             if order is not None:
                 columns.put_in_order(order, query.text)
             elif not ranges:
@@ -160,9 +159,6 @@ class FuseRerank(RankStage):
         best = worth_keeping[:most]
         if query.k and ranges and order is None:  # without k the collection is not known
             best = _whole(best, short_times(pool.facts, ranges, most), most, fused)
-        why_cut = self.cut_reason(query)
-        if order is not None and order.count is not None and order.count < len(best):
-            best, why_cut = best[: order.count], f"beyond the {order.count} asked for"
         names = pool.names()
         above, kept = ([names[place] for place in places] for places in (worth_keeping, best))
         too_low = f"below fuse_score_threshold {lowest}"
@@ -171,7 +167,7 @@ class FuseRerank(RankStage):
         scores = [score / scale for score in fused]
         dropped = recall.dropped + left_out(names, scores, [*above, *kept], _NAME, too_low)
         cut = [scores[place] for place in worth_keeping]
-        dropped += left_out(above, cut, kept, self.stage_name, why_cut)
+        dropped += left_out(above, cut, kept, self.stage_name, self.cut_reason(query))
 
         def finish(place: int, memory: Candidate) -> Candidate:
             [ranked] = stamped([within_one(columns.candidate(place, memory), scale, _NAME)], ranges)

@@ -91,12 +91,12 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
         query = recall.query
         spans = [each.span for each in query.time_ranges if each.span]
         hard = [each.span for each in query.time_ranges if each.span and not each.soft]
-        order = asked_order(query.text, hard)
+        order = asked_order(query.text, hard, in_conversation=bool(query.messages))
         if not query.text.strip():
             return (yield from _list(recall, "newest"))
         if order and asks_for_time_alone(query.text, [order.span, *spans]):
             try:
-                return (yield from _list(recall, "newest" if order.newest else "oldest", order))
+                return (yield from _list(recall, "newest" if order.newest else "oldest"))
             except StoreError as error:  # another store than ours: it is searched
                 recall = recall.fell_back(_NAME, error)
         wanted = query.k or 1
@@ -144,7 +144,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
     ) -> list[Search]:
         if order is not None:
             said = query.text[slice(*order.span)]
-            text = without_order(text.replace(said, " ", 1) if order.count else text)
+            text = without_order(text.replace(said, " ", 1) if order.counted else text)
         zone = query.reference_time.tzinfo
         whole = Search(
             text,
@@ -235,13 +235,12 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
         return pool.at(np.flatnonzero(similar >= self.threshold_score).tolist())
 
 
-def _list(
-    recall: Recall, order: Literal["newest", "oldest"], asked: AskedOrder | None = None
-) -> Flow:
+def _list(recall: Recall, order: Literal["newest", "oldest"]) -> Flow:
     """List the memories of the time, the scope and the filter of a question without a topic."""
     query = recall.query
-    limit = min(query.k or 5, (asked and asked.count) or MOST_HITS)
-    listing = Listing(limit, _standing(query), query.scope, query.filter, query.time_ranges, order)
+    listing = Listing(
+        query.k or 5, _standing(query), query.scope, query.filter, query.time_ranges, order
+    )
     [found] = yield [listing]
     step = Step(_NAME, notes={"listed": f"{order} first"})
     return replace(recall, memories=tuple(memory.after(None, step) for memory in found))

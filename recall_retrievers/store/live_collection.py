@@ -137,6 +137,18 @@ class LiveCollection:
                 counts[Scope() if memory is None else memory.scope] += int(count)
         return counts
 
+    def several_users(self, scope: Scope) -> bool:
+        """Whether memories in a scope are of more than one user; of the cloud that is not known."""
+        if self._rows is None:
+            return False
+        rows = self._rows.at_hand(scope)
+        if rows is not None:
+            return rows.table.several_users(scope)
+        found = (x.scope.user_id for x in _fitting_in_chroma(self.collection, Conditions(scope)))
+        named = filter(None, found)
+        first = next(named, None)
+        return any(user != first for user in named)
+
     def sessions(self, scope: Scope, moment: datetime) -> Spans:
         """The sessions of a scope by a moment: of turns of conversations, else of all memories."""
         conditions = Conditions(scope, standing=Standing(moment, include_superseded=True))

@@ -1,7 +1,8 @@
 """Stores as settings, and a store of any kind limited to one scope."""
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +15,7 @@ from pydantic import BeforeValidator
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import IdLookupError, StoreError
 from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.pool import Arm
 from recall_retrievers.core.requests import Listing, Search, Sessions, Spans
 from recall_retrievers.core.scope import Scope, ScopeName
 from recall_retrievers.core.settings_messages import got
@@ -62,19 +64,29 @@ def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NarrowedStore:
-    """A store limited to one scope: all memories that it returns and stores are in the scope."""
+    """A store limited to one scope: all memories that it returns and stores are in the scope.
+
+    ``unnamed`` is called where memories in the scope are of several users: by the count of a store
+    of ours, and elsewhere as far as what is found shows.
+    """
 
     store: MemoryStore
     scope: Scope
     required: tuple[ScopeName, ...] = ()  # what the scope of a memory must name
+    unnamed: Callable[[], None] | None = None
 
     def find(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The memories for each search that lie in the scope."""
-        return self.store.find([self._narrowed(search) for search in searches])
+        found = self.store.find([self._narrowed(search) for search in searches])
+        self._check_users(found)
+        return found
 
     async def afind(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The same, without blocking the event loop."""
-        return await self.store.afind([self._narrowed(search) for search in searches])
+        found = await self.store.afind([self._narrowed(search) for search in searches])
+        if self.unnamed is not None:
+            await asyncio.to_thread(self._check_users, found)
+        return found
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids; memories outside the scope are left out."""
@@ -108,7 +120,22 @@ class NarrowedStore:
         scope = self.scope.narrow(listing.scope)
         if isinstance(listing, Sessions):
             return self.store.sessions(scope, listing.moment)
-        return _listed(self.store, replace(listing, scope=scope))
+        found = _listed(self.store, replace(listing, scope=scope))
+        self._check_users()
+        return found
+
+    def _check_users(self, found: Sequence[Sequence[Hit]] = ()) -> None:
+        if self.unnamed is None:
+            return
+        several = isinstance(self.store, Store) and self.store.several_users(self.scope)
+        shown = {
+            hit.memory.scope.user_id
+            for hits in found
+            if not isinstance(hits, Arm)  # which is of rows that were counted
+            for hit in hits
+        }
+        if several or len(shown - {None}) > 1:
+            self.unnamed()
 
     def _narrowed(self, search: Search) -> Search:
         if self.scope.holds(search.scope):

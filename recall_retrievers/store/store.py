@@ -433,6 +433,11 @@ class Store:
     acount = awaited(count)
     """How many memories fulfil all conditions, without blocking the event loop; see `count`."""
 
+    def several_users(self, within: Scope) -> bool:
+        """Whether memories in a scope are of more than one user; asked after a search of it."""
+        live = self._opened.live
+        return live is not None and live.several_users(self._scope.narrow(within))
+
     def sessions(self, scope: ScopeInput, moment: datetime) -> Spans:
         """The sessions of a scope that have begun by a moment; a pause of an hour ends one."""
         owner, live = self._owner(scope), self._opened.found()

@@ -3,7 +3,7 @@
 The words are read in questions, not in stories ("the first thing I thought was ..."). They ask for
 nothing if they are part of a time ("last week") or of a fixed phrase ("first aid"). "Joanna's first
 novel" and "when did Joanna first watch it?" ask for what a text says, not for its place among the
-memories. They are left to the search.
+memories. They are left to the search. In a conversation "the first one" is what was just offered.
 """
 
 import re
@@ -13,7 +13,6 @@ from typing import Final
 
 from recall_retrievers.text.words import CJK
 
-_SMALL: Final = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _CHINESE: Final = "零一二三四五六七八九十"
 _LONGEST = 200  # characters: a pasted dialogue asks for no order
 
@@ -22,7 +21,8 @@ def _lines(text: str) -> str:
     return "|".join(text.split())
 
 
-_COUNT = rf"(?P<count>{'|'.join(_SMALL)}|\d{{1,3}}|few)"
+_SMALL: Final = _lines("one two three four five six seven eight nine ten")
+_COUNT = rf"(?P<count>{_SMALL}|\d{{1,3}}|few)"
 _NOUN = r"(?:memor(?:y|ies)|notes?|messages?|entr(?:y|ies)|mentions?|conversations?|chats?"
 _NOUN += r"|records?|tasks?|events?|observations?|insights?|times)"
 _NEXT = r"(?= (?:about|on|regarding|concerning|that|when|where|with|from|i|we|you)\b|\W*$)"
@@ -108,7 +108,7 @@ _FEW = _lines(
     "few several couple.of paar zwei drei vier fünf sechs sieben acht dos tres cuatro cinco seis "
     "deux trois quatre cinq sept huit"
 )
-_FEW += "|" + "|".join(_SMALL)
+_FEW += "|" + _SMALL
 
 # What makes another thing of the word before it: a time, a fixed phrase, a person of a family.
 _NO_ORDER: Final = re.compile(
@@ -143,6 +143,20 @@ _NO_ORDER: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?:First|Last) [A-Z]")
+_AFTER = _lines("about on regarding concerning that when where with from i we you is are was were")
+_AFTER += "|" + _lines("do does did have has can could would will and or but que es son est sont")
+_ALONE = rf"(?=\W*$|[,.;:?!]| (?:{_AFTER})\b)"
+# "The first one", "das erste", "第一个" without a noun: what was offered before.
+_POINTS_BACK: Final = re.compile(
+    rf"(?:\w+ )?(?:very )?(?:first|last) (?:ones?\b(?! {_NOUN})|{_COUNT}{_ALONE})"
+    r"|(?:de[rmns]|die|das) (?:erste|letzte)[nmrs]?(?: beiden)?\b"
+    r"(?!(?: \w+)? (?-i:[A-ZÄÖÜ])| mal\b)"
+    rf"|(?:el|l[ao]s?) (?:primer[oa]|[úu]ltim[oa])s?{_ALONE}"
+    rf"|l(?:es?|a) (?:premi|derni)(?:er|ère)s?{_ALONE}"
+    "|(?:第|最后)一[个款种项家](?=[呢的是怎多有在会好吗，。？?！]|$)"
+    "|最[初後]の(?:もの|やつ|方|一つ|ひとつ|1つ)",
+    re.IGNORECASE,
+)
 _ORDERS_SOMEBODY = re.compile(
     r"(?:please |bitte |por favor,? )?(?:"
     + _lines("""
@@ -190,7 +204,7 @@ class AskedOrder:
     """The order in which a question wants its memories, by recorded time."""
 
     newest: bool  # else the oldest come first
-    count: int | None  # None = it names no number
+    counted: bool  # whether it names a number, or "few"
     span: tuple[int, int]  # where its words stand in the question
 
     @property
@@ -199,20 +213,23 @@ class AskedOrder:
         return "newest first" if self.newest else "oldest first"
 
 
-def asked_order(text: str, taken: Iterable[tuple[int, int]] = ()) -> AskedOrder | None:
+def asked_order(
+    text: str, taken: Iterable[tuple[int, int]] = (), *, in_conversation: bool = False
+) -> AskedOrder | None:
     """The order that a question asks for; None if it asks for none.
 
-    A place that is taken has words of time: "the last three days" is a time.
+    A place that is taken has words of time: "the last three days" is a time. In a conversation "the
+    first one" asks for none: without a noun it points at what was said before.
 
     Examples:
         >>> asked_order("the latest three about the dentist")
-        AskedOrder(newest=True, count=3, span=(0, 16))
+        AskedOrder(newest=True, counted=True, span=(0, 16))
         >>> asked_order("When did I first see the dentist?").name
         'oldest first'
         >>> asked_order("¿De qué trató mi última reunión con Elena?").name
         'newest first'
-        >>> asked_order("最近三次看牙医").count
-        3
+        >>> asked_order("And the first one?", in_conversation=True) is None
+        True
         >>> asked_order("What did I do last week?") is None
         True
     """
@@ -228,9 +245,10 @@ def asked_order(text: str, taken: Iterable[tuple[int, int]] = ()) -> AskedOrder 
                     not inside
                     and not _NO_ORDER.match(text, found.end())
                     and not _NAME.match(text, found.end() - len("first"))
+                    and not (in_conversation and _POINTS_BACK.match(text, found.start()))
                     and (named or _asks(text, found.start()))
                 ):
-                    return AskedOrder(newest, _number(named[0]) if named else None, found.span())
+                    return AskedOrder(newest, bool(named), found.span())
     return None
 
 
@@ -258,15 +276,3 @@ def _asks(text: str, place: int) -> bool:
     if re.search(f"[{CJK}]", sentence):
         return bool(_CJK_QUESTION.search(sentence)) or not re.search("[，。！、!]", text)
     return not sentence.endswith((".", "!"))
-
-
-def _number(word: str) -> int | None:
-    """A small number; None for "few", and for a number that asks for nothing."""
-    lower = word.lower()
-    if lower in _SMALL:
-        return _SMALL.index(lower) + 1
-    if lower == "两":
-        return 2
-    if lower in _CHINESE:
-        return _CHINESE.index(lower) or None
-    return (int(lower) or None) if lower.isdigit() else None

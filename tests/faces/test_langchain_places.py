@@ -43,7 +43,7 @@ BOB = {"configurable": {"user_id": "bob", "timestamp": "2024-03-06T12:00:00Z", "
 
 @pytest.fixture
 def retriever(store: RecallStore) -> RecallRetriever:
-    return RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2)
+    return RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2, everyone=True)
 
 
 @pytest.fixture(params=FACES[:2], ids=str)
@@ -227,7 +227,7 @@ def of_several(request: pytest.FixtureRequest, store: RecallStore, words: Any) -
     """Ours over our store, ours over LangChain's, and our stages behind LangChain's of_several."""
     ours: dict[str, Any] = {"timestamp": NOW, "timezone": "UTC"}
     if request.param == "RecallStore":
-        return langchain_recall.RecallRetriever(store=store, k=3, **ours)
+        return langchain_recall.RecallRetriever(store=store, k=3, everyone=True, **ours)
     stock = InMemoryVectorStore(words)
     stock.add_texts([each["content"] for each in MEMORIES], ids=[each["id"] for each in MEMORIES])
     if request.param == "AnyStore":
@@ -251,8 +251,9 @@ def test_several_questions_find_each_memory_once(of_several: Any, face: Face) ->
 
 @langchain
 def test_an_ensemble_finds_each_memory_once(store: RecallStore, face: Face) -> None:
-    by_words = langchain_recall.RecallRetriever(store=store, k=3, method="keyword")
-    both = EnsembleRetriever(retrievers=[langchain_recall.RecallRetriever(store=store), by_words])
+    ours = langchain_recall.RecallRetriever(store=store, everyone=True)
+    by_words = ours.model_copy(update={"method": "keyword"})
+    both = EnsembleRetriever(retrievers=[ours, by_words])
 
     ids = [document.id for document in face.call(both, "invoke", QUESTION)]
 
@@ -298,7 +299,11 @@ def test_a_node_that_several_questions_find_has_the_score_of_all(
     nodes = [TextNode(id_=each["id"], text=each["content"]) for each in MEMORIES]
     index = VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=8))
     ours = llamaindex_recall.RecallRetriever(
-        store=store if kind == "RecallStore" else index, k=3, timestamp=NOW, timezone="UTC"
+        store=store if kind == "RecallStore" else index,
+        k=3,
+        timestamp=NOW,
+        timezone="UTC",
+        everyone=True,
     )
     model = ScriptedLLM(replies=[OTHERS])
     fused = QueryFusionRetriever(

@@ -49,7 +49,7 @@ def embedding() -> WordsEmbedding:
 def retriever(embedding: WordsEmbedding) -> Iterator[Any]:
     with RecallStore(embedding=embedding) as store:
         store.add(MEMORIES)
-        yield recall.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=3)
+        yield recall.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=3, everyone=True)
 
 
 @pytest.fixture

@@ -162,6 +162,7 @@ WHY = (
     "the nearest was 'tea', 2024-03-05 Tuesday"
 )
 NOTHING = f"No memories found. N{WHY[1:]}."
+UNSURE = "Nothing is known to be about this; the nearest are:"
 
 
 @pytest.fixture
@@ -194,6 +195,7 @@ def test_the_tool_says_what_was_nearest_and_so_does_explain(told: Any, face: Fac
 
     assert held == (NOTHING, [])
     assert "Tea at four." in plain
+    assert UNSURE in plain
     assert len(found) == 2
     asked = face.call(
         retriever, "invoke" if face.is_langchain else "retrieve", ABSENT, only_with_evidence=True
@@ -213,20 +215,22 @@ def test_a_config_of_langchain_can_hold_back(told: Any, face: Face) -> None:
     assert retriever.invoke(PRESENT, held) != []
 
 
-def test_what_nobody_asked_for_is_put_into_no_prompt(told: Any) -> None:
-    for settings, absent in (({}, False), ({"only_with_evidence": False}, True)):
+def test_a_prompt_says_where_nothing_is_about_the_message_or_leaves_it_out(told: Any) -> None:
+    for settings, absent in (({}, True), ({"only_with_evidence": True}, False)):
         searches = langchain_recall.RecallRetriever(store=told)
         recalls = langchain_recall.RecallMiddleware(searches, **settings)
         agent = create_agent(FakeListChatModel(responses=["Yes."] * 2), middleware=[recalls])
         for question, shown in ((ABSENT, absent), (PRESENT, True)):
             done = agent.invoke({"messages": [("user", question)]})
             assert bool(done["recalled"]) is shown
+            assert (UNSURE in done["recalled"]) is (shown and question == ABSENT)
 
         retriever = llamaindex_recall.RecallRetriever(store=told)
         block = llamaindex_recall.RecallMemoryBlock(retriever=retriever, **settings)
         memory = Memory.from_defaults(session_id="monday", memory_blocks=[block])
         for question, shown in ((ABSENT, absent), (PRESENT, True)):
-            assert ("<memory" in str(memory.get(input=question))) is shown
+            text = str(memory.get(input=question))
+            assert ("<memory" in text, UNSURE in text) == (shown, shown and question == ABSENT)
 
 
 async def test_over_http_and_mcp(told: Any) -> None:
@@ -239,6 +243,8 @@ async def test_over_http_and_mcp(told: Any) -> None:
     async with Client(McpTools(ScopedService.of(told), Scope()).server()) as agent:
         asked = {"query": ABSENT, "only_with_evidence": True}
         assert (await agent.call_tool("recall", asked)).content[0].text == NOTHING
+        plain = (await agent.call_tool("recall", {"query": ABSENT})).content[0].text
+        assert UNSURE in plain
 
 
 def test_on_the_command_line(told: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

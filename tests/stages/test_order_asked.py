@@ -103,6 +103,18 @@ NEITHER = """
     最近どうですか？
     最後まで見ましたか？
 """
+POINTS_BACK = """
+    And the first one?
+    Tell me more about the last one.
+    Do the first two have a pool?
+    Is the last one you suggested cheaper?
+    Und was kostet das erste?
+    Wie weit ist das letzte entfernt?
+    ¿Y el primero?
+    Et le dernier ?
+    第一个怎么样？
+    最初のものはいくらですか？
+"""
 ASKED = {
     text.strip(): order
     for texts, order in ((NEWEST, "newest first"), (OLDEST, "oldest first"), (NEITHER, None))
@@ -115,6 +127,13 @@ def test_the_order_that_a_question_asks_for(text: str) -> None:
     order = asked_order(text)
 
     assert (order and order.name) == ASKED[text]
+
+
+@table("text", [*ASKED, *(line.strip() for line in POINTS_BACK.strip().splitlines())])
+def test_in_a_conversation_one_without_a_noun_is_what_was_offered(text: str) -> None:
+    order = asked_order(text, in_conversation=True)
+
+    assert (order and order.name) == ASKED.get(text)
 
 
 def test_the_right_memory_is_first_though_newer_ones_share_words(words: Any) -> None:

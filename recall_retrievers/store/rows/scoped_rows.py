@@ -106,6 +106,11 @@ class ScopedRows:
             for each in surplus:
                 each.close()
 
+    def at_hand(self, scope: Scope) -> RowIndex | None:
+        """The row index that has the rows of a scope, if it was asked lately and knows them."""
+        rows = self._by_scope.get(scope if self.by_scope else ANYBODY)
+        return rows if rows is not None and rows.ready else None
+
     # -- writes of this process -------------------------------------------------------------------
 
     @contextmanager

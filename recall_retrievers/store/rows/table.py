@@ -322,6 +322,13 @@ class Table:
         _, first, counts = np.unique(owners, axis=0, return_index=True, return_counts=True)
         return places[first], counts
 
+    def several_users(self, scope: Scope) -> bool:
+        """Whether rows in a scope are of more than one user."""
+        with self._lock:
+            users = self._columns["user_id"][self._columns.fitting(Wanted(scope)).places]
+        named = users[users != 0]
+        return bool((named != named[:1]).any())
+
     def select(self, conditions: Sequence[tuple[Wanted, Where | None]]) -> list[Selection]:
         """The rows that may be wanted, and may fulfil a filter; all as of one state of the rows."""
         with self._lock:
