@@ -15,6 +15,7 @@ from pydantic import (
     field_validator,
 )
 
+from recall_retrievers.core.errors import MemoryFormatError
 from recall_retrievers.core.query import AwareTime, TimeInput
 from recall_retrievers.core.scope import Scope, ScopeInput, ScopeName
 from recall_retrievers.core.settings import Settings, Share
@@ -141,6 +142,23 @@ ALWAYS = Standing()
 """All memories count."""
 
 
+# Of a memory. Chroma takes more than 5,461 into its log, and can never apply what is in it then.
+_MOST_VALUES = 1_000
+
+
+def check_values(metadata: object) -> object:
+    """Refuse metadata with too many values, before each of them is looked at."""
+    known = metadata.values() if isinstance(metadata, Mapping) else ()
+    values = sum(len(value) if isinstance(value, list) else 1 for value in known)
+    if values > _MOST_VALUES:
+        raise MemoryFormatError(
+            f"metadata has {values:,} values, the items of lists counted; expected "
+            f"{_MOST_VALUES:,} at most, with those of the memory's fields. Put them into the text, "
+            "or into one value as JSON"
+        )
+    return metadata
+
+
 class Memory(Dated, Settings):
     """One stored item.
 
@@ -232,6 +250,7 @@ class Memory(Dated, Settings):
     @field_validator("metadata", mode="before")
     @classmethod
     def _flat(cls, metadata: object) -> object:
+        check_values(metadata)
         for key, value in metadata.items() if isinstance(metadata, Mapping) else ():
             if is_reserved(key):
                 raise ValueError(

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic.json_schema import SkipJsonSchema
 
 from recall_retrievers.core.errors import MissingMemoryError, QueryError
-from recall_retrievers.core.memory import Memory, MetadataValue
+from recall_retrievers.core.memory import Memory, MetadataValue, check_values
 from recall_retrievers.core.query import LONGEST_QUESTION, Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
@@ -93,9 +93,9 @@ class NewMemory(_Described):
     id: str = Field(default="", description="A memory with this id is replaced; empty = a new id.")
     memory_type: str = Field(default="observation", description="Such as task or insight.")
     created_at: MomentOrNull = Field(default=None, description="When it was recorded; null = now.")
-    metadata: Annotated[dict[str, MetadataValue], WithJsonSchema(_METADATA)] = Field(
-        default_factory=dict, description="Flat values."
-    )
+    metadata: Annotated[
+        dict[str, MetadataValue], BeforeValidator(check_values), WithJsonSchema(_METADATA)
+    ] = Field(default_factory=dict, description="Flat values.")
 
     @model_validator(mode="before")
     @classmethod
@@ -259,9 +259,11 @@ class _Change(_Described, Operation):
     content: _Content = Field(default="", description="The new text.")
     memory_type: str = Field(default="", description="The new type.")
     created_at: Moment = Field(default=None, description="When it was recorded.")
-    metadata: Annotated[Mapping[str, MetadataValue | None], WithJsonSchema(_CHANGES)] = Field(
-        default_factory=dict, description="New values; null takes one out."
-    )
+    metadata: Annotated[
+        Mapping[str, MetadataValue | None],
+        BeforeValidator(check_values),
+        WithJsonSchema(_CHANGES),
+    ] = Field(default_factory=dict, description="New values; null takes one out.")
 
     def _named(self) -> dict[str, object]:
         """What is named; that must be something."""

@@ -14,7 +14,7 @@ from pydantic import Field, field_validator
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import QueryError, SettingsError
-from recall_retrievers.core.memory import ALWAYS, Memory, MetadataValue, Standing
+from recall_retrievers.core.memory import ALWAYS, Memory, MetadataValue, Standing, check_values
 from recall_retrievers.core.query import AwareTime, Filter, TimeInput
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
@@ -301,6 +301,7 @@ class Changes(Settings):
         for name in self.model_fields_set - {"metadata"}:
             fields[_FIELDS.get(name, name)] = getattr(self, name)
         metadata = {**fields["metadata"], **self.metadata}
+        check_values(metadata)
         fields["metadata"] = {name: x for name, x in metadata.items() if x is not None}
         moved = (fields["content"], fields["created_at"]) != (memory.content, memory.created_at)
         if moved and read_events and "events" not in self.model_fields_set:

@@ -21,6 +21,7 @@ from recall_retrievers.core.memory import (
     Memory,
     MetadataValue,
     UnreadEvents,
+    check_values,
 )
 from recall_retrievers.core.scope import ANYBODY, Scope, with_scope
 from recall_retrievers.core.settings_messages import got
@@ -71,9 +72,6 @@ from recall_retrievers.timeline.wording import format_interval, parse_interval
 _log = logging.getLogger(__name__)
 
 _REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
-
-# Of a memory. Chroma takes more than 5,461 into its log, and can never do what is in the log then.
-_MOST_VALUES = 1_000
 
 _NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
 _TEXTS = ("memory_type", "when_to_use", "author", "said_before", "turn_before", SUPERSEDED_BY)
@@ -259,13 +257,7 @@ def _quality(value: MetadataValue | None) -> float | None:
 
 def _check_storable(memory_id: str, row: Mapping[str, MetadataValue]) -> None:
     """Refuse what Chroma would refuse later, when some of the memories are stored already."""
-    values = sum(len(value) if isinstance(value, list) else 1 for value in row.values())
-    if values > _MOST_VALUES:
-        raise MemoryFormatError(
-            f"memory {got(memory_id)} has {values:,} values of metadata, its fields and the items "
-            f"of lists counted; expected {_MOST_VALUES:,} at most. Put them into its text, or into "
-            "one value as JSON"
-        )
+    check_values(row)
     for key, value in row.items():
         if _REFUSED_KEY.fullmatch(key):
             raise MemoryFormatError(
