@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from recall_retrievers.store.rows.cells import decided
 from recall_retrievers.store.rows.columns import NEVER, Places, Wanted
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.row_index import RowIndex
-from recall_retrievers.store.rows.scoped_rows import ScopedRows, ServerRows, open_rows
+from recall_retrievers.store.rows.scoped_rows import ScopedRows, open_rows
 from recall_retrievers.store.rows.searcher import ScopedSearcher
 from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.writing import Writer
@@ -60,7 +61,7 @@ class LiveCollection:
         collection: Collection,
         place: Place | None,
         embedding: BoundedEmbedding,
-        server: ServerRows,
+        index_dir: Path | None,
         *,
         private: bool,
         check_open: Callable[[], None],
@@ -74,7 +75,7 @@ class LiveCollection:
             self.searcher = CloudSearcher(collection, words=collection.with_words)
         else:
             shared = place is None or place.shared  # whether other processes may write to it
-            self._rows = open_rows(collection, folder, server, alone=private, shared=shared)
+            self._rows = open_rows(collection, folder, index_dir, alone=private, shared=shared)
             self.searcher = ScopedSearcher(collection, self._rows)
         self.writer = Writer(collection, folder, embedding)
 

@@ -26,7 +26,6 @@ from recall_retrievers.store.doctor.check import examine
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.multilingual import INSTALL, Multilingual, is_installed
 from recall_retrievers.store.live_collection import LiveCollection
-from recall_retrievers.store.rows.scoped_rows import ServerRows
 from recall_retrievers.text.words import share_of_other_scripts
 
 if TYPE_CHECKING:
@@ -57,8 +56,7 @@ class NamedCollection:
         *,
         by_script: bool,
         create: bool | None,
-        ef_search: int,
-        server: ServerRows,
+        index_dir: Path | None,
     ) -> None:
         check_chroma_is_installed()
         # A second to import, so only once a store is opened.
@@ -72,8 +70,7 @@ class NamedCollection:
         self._fields = fields
         self._create = create or source is None  # nobody mistypes a name that nobody knows
         self._by_script = by_script
-        self._ef_search = ef_search
-        self._server = server
+        self._index_dir = index_dir
         self._process = os.getpid()
         self._closed = False
         self._changing = Lock()
@@ -132,9 +129,7 @@ class NamedCollection:
             self.check_open()
             if self.live is None:
                 self._choose(first)
-                self.live = self._alive(
-                    self._reached().make(self.name, self.embedding.model_name, self._ef_search)
-                )
+                self.live = self._alive(self._reached().make(self.name, self.embedding.model_name))
             elif (ours := self.live.collection.adopted()) is not None:
                 self._adopted = self.live  # a question may be searching it
                 self.live = self._with(ours)
@@ -263,7 +258,7 @@ class NamedCollection:
             collection,
             self._place,
             self.embedding,
-            self._server,
+            self._index_dir,
             private=self._private,
             check_open=self.check_open,
         )

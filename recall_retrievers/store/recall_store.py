@@ -15,16 +15,15 @@ from recall_retrievers.core.concurrent import awaited
 from recall_retrievers.core.errors import EmbeddingMismatchError
 from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
-from recall_retrievers.core.settings import Count, Seconds, Settings
+from recall_retrievers.core.settings import Seconds, Settings
 from recall_retrievers.store.chroma.fields import Fields
-from recall_retrievers.store.chroma.place import EF_SEARCH, SERVER_TIMEOUT_S, time_limited
+from recall_retrievers.store.chroma.place import SERVER_TIMEOUT_S, time_limited
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import copy_collection, embed_again
 from recall_retrievers.store.doctor.check import Checked, check_path
 from recall_retrievers.store.doctor.repair import Repaired, repair_path
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding, as_embedder
 from recall_retrievers.store.named_collection import NamedCollection
-from recall_retrievers.store.rows.scoped_rows import ServerRows
 from recall_retrievers.store.store import Store
 from recall_retrievers.timeline.parse_time import resolve_timezone
 
@@ -89,7 +88,7 @@ class _Numbers(Settings):
 
     embed_timeout_s: Seconds | None
     server_timeout_s: Seconds | None
-    ef_search: Count
+    index_dir: Path | None
 
 
 class RecallStore(Store):
@@ -139,18 +138,9 @@ class RecallStore(Store):
             The default model has no limit.
         server_timeout_s: Seconds that a server of Chroma may take to answer a call. After that the
             call raises `StoreUnavailableError`. None = no limit, as Chroma's own clients have it.
-        ef_search: How many candidates Chroma's graph looks at for a question, 1 to 10,000. More
-            of them find more of the nearest memories, and take longer. It counts for a collection
-            that this store makes, in this process or on `chroma run`; others keep theirs.
-        cache_mb: The most memory for vectors that a question compares, in megabytes. In a folder,
-            vectors are in a file and take none. Stores of this process on one collection share it;
-            the first one sets its size. `close` frees it.
-        index_rows: For a collection on a server: how many rows the store may keep in memory, about
-            1 KB each. A question reads the rows of its scope, and no others. The scope that was
-            not asked for the longest time is dropped first.
-        index_dir: For a collection on a server: a folder that keeps these rows. The next process
-            then reads only what has changed. One process at a time uses a folder; another one
-            keeps its rows in memory.
+        index_dir: For a collection on a server: a folder that keeps the rows of the scopes that
+            are asked for. The next process then reads only what has changed. One process at a time
+            uses a folder; another one keeps its rows in memory.
 
     Raises:
         ScopeError: When ``require_scope`` names something that is no field of a scope.
@@ -183,14 +173,11 @@ class RecallStore(Store):
         create: bool | None = None,
         embed_timeout_s: float | None = 600.0,
         server_timeout_s: float | None = SERVER_TIMEOUT_S,
-        ef_search: int = EF_SEARCH,
-        cache_mb: float = 512,
-        index_rows: int = 200_000,
         index_dir: str | Path | None = None,
     ) -> None:
         required = required_names(require_scope)
         numbers = _Numbers(
-            embed_timeout_s=embed_timeout_s, server_timeout_s=server_timeout_s, ef_search=ef_search
+            embed_timeout_s=embed_timeout_s, server_timeout_s=server_timeout_s, index_dir=index_dir
         )
         opened = NamedCollection(
             time_limited(source, numbers.server_timeout_s),
@@ -199,8 +186,7 @@ class RecallStore(Store):
             Fields.model_validate(fields or {}),
             by_script=embedding is None,
             create=create,
-            ef_search=numbers.ef_search,
-            server=ServerRows(index_rows=index_rows, index_dir=index_dir, cache_mb=cache_mb),
+            index_dir=numbers.index_dir,
         )
         zone = None if timezone is None else resolve_timezone(timezone)
         super().__init__(

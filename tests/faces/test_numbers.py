@@ -121,8 +121,6 @@ WAYS: dict[str, Callable[[Face, Any, Any], object]] = {
     "an agent's memory": lambda face, s, k: face.AgentMemory(store=s).search_memory_with_context(
         "tea", max_results=k
     ),
-    "the rows of a server": lambda _, __, k: opened(index_rows=k),
-    "the cache": lambda _, __, k: opened(cache_mb=k),
     "the time of an embedding": lambda _, __, k: opened(embed_timeout_s=k),
 }
 

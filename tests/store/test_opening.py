@@ -9,13 +9,11 @@ import pytest
 from chromadb.config import Settings
 from store.elsewhere import opens_elsewhere
 from store.kit import NOON, SmallEmbedding, best, contents
-from store.places import client_in
 
 from recall_retrievers.core.errors import (
     EmbeddingMismatchError,
     ForeignCollectionError,
     MemoryFormatError,
-    SettingsError,
     StoreError,
 )
 from recall_retrievers.store import RecallStore
@@ -154,25 +152,6 @@ class TestOpening:
                 assert store.count() == 0
         finally:
             client.close()
-
-    @pytest.mark.parametrize("where", ["memory", "path", "server"])
-    def test_the_graph_of_a_new_collection_looks_at_as_many_candidates_as_wanted(
-        self, where: str, tmp_path: Path, collection_name: str, request: pytest.FixtureRequest
-    ) -> None:
-        def looked_at(name: str, **settings: Any) -> int:
-            source = tmp_path if where == "path" else client_in(where, request, tmp_path)
-            with RecallStore(source, name, create=True, **settings) as store:
-                store.add(["tea"])
-            client = client_in(where, request, tmp_path)
-            found = client.get_collection(name, embedding_function=None).configuration_json
-            return int(found["hnsw"]["ef_search"])
-
-        assert looked_at(collection_name) == 400
-        assert looked_at(f"{collection_name}-2", ef_search=1_000) == 1_000
-        assert looked_at(collection_name, ef_search=1_000) == 400  # it was there
-        for wrong in (0, 10_001, "many"):
-            with pytest.raises(SettingsError, match=r"ef_search must be .*; got"):
-                RecallStore(ef_search=wrong)  # type: ignore[arg-type]
 
     def test_its_name_and_model_are_told(self, small: SmallEmbedding, tmp_path: Path) -> None:
         with RecallStore(tmp_path, embedding=small) as store:

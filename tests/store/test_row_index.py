@@ -13,7 +13,6 @@ from store.kit import SmallEmbedding, best, contents, ids
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreClosedError
-from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
@@ -21,7 +20,7 @@ from recall_retrievers.store.embedding.token_vectors import unit
 from recall_retrievers.store.rows import row_index, words
 from recall_retrievers.store.rows.scoped_rows import indexes_of
 from recall_retrievers.store.rows.table import Table
-from recall_retrievers.store.rows.vectors import Cache, Vectors
+from recall_retrievers.store.rows.vectors import Vectors
 
 
 def both_ways(store: RecallStore, text: str, **search: Any) -> list[list[str]]:
@@ -48,16 +47,6 @@ def test_the_last_store_that_is_closed_lets_the_rows_go(
     assert indexes_of(collection, None) == []
     with pytest.raises(StoreClosedError):
         rows.table.by_words("tea", 1)
-
-
-def test_rows_that_find_no_room_are_read_from_the_collection() -> None:
-    with RecallStore(embedding=SmallEmbedding(), cache_mb=0) as store:
-        memories = [Memory(id=f"m{n}", content=f"tea word{n}", created_at=n) for n in range(50)]
-        store.add(memories)
-        for n in (0, 30, 49):
-            assert [each[0] for each in both_ways(store, f"word{n}")] == [f"m{n}", f"m{n}"]
-        found = store.find([Search("tea", 50)])[0]
-        assert sorted(ids(found)) == sorted(ids(memories))
 
 
 @settings(deadline=None, max_examples=15)
@@ -124,12 +113,3 @@ def test_a_change_that_fails_in_the_middle_leaves_no_half_of_it(
     again = Table(lambda _: Candidate(content="tea"), tmp_path)
     assert again.ids() == ["a"]
     assert len(again.by_words("tea", 5)[0]) == 1
-
-
-def test_an_owner_that_goes_gives_its_room_back() -> None:
-    ann, bob = object(), object()
-    cache = Cache(1500)
-    assert cache.take(ann, 1000)
-    assert not cache.take(bob, 1000)
-    cache.clear(ann)
-    assert cache.take(bob, 1000)

@@ -14,7 +14,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.rows import follower
+from recall_retrievers.store.rows import follower, scoped_rows
 
 SMALL = SmallEmbedding()
 ROWS = 600  # of one user
@@ -84,11 +84,11 @@ def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bool]]]
 
 
 def test_a_question_reads_the_rows_of_its_scope_and_no_others(
-    opened: Opener, monkeypatch: pytest.MonkeyPatch
+    opened: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(follower, "POLL_S", 99)  # on a busy machine it looks several times
     fill(opened(), ANN, BOB)
-    with_nothing = opened(index_rows=1)  # a setting of its own, so rows of its own
+    with_nothing = opened(index_dir=tmp_path)  # a setting of its own, so rows of its own
 
     with reading(monkeypatch) as seen:
         assert found(with_nothing, "word7", ANN)[0] == "ann7"
@@ -104,9 +104,13 @@ _NEAR = {f"ann{n}" for n in range(ROWS)}  # a question by meaning returns some w
 
 
 def test_what_others_change_in_a_scope_is_seen_and_no_other_text_is_read(
-    opened: Opener, at_once: None, monkeypatch: pytest.MonkeyPatch, server_port: int
+    opened: Opener,
+    at_once: None,
+    monkeypatch: pytest.MonkeyPatch,
+    server_port: int,
+    tmp_path: Path,
 ) -> None:
-    ours, theirs = opened(), opened(index_rows=100_000)
+    ours, theirs = opened(), opened(index_dir=tmp_path)
     fill(theirs, ANN, BOB)
     assert found(ours, "word300", ANN)[0] == "ann300"
     client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
@@ -154,7 +158,7 @@ def test_what_others_change_in_a_scope_is_seen_and_no_other_text_is_read(
 
 
 def test_what_this_process_writes_is_in_its_scope_alone_and_at_once(
-    opened: Opener, monkeypatch: pytest.MonkeyPatch
+    opened: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(follower, "POLL_S", 99)  # nobody looks what is there
     store = opened()
@@ -177,7 +181,8 @@ def test_the_scope_that_was_not_asked_for_the_longest_is_let_go(
     opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(opened(), ANN, BOB, EVE)
-    store = opened(index_rows=2 * ROWS)
+    monkeypatch.setattr(scoped_rows, "_MOST", 2 * ROWS)
+    store = opened()
     for scope in (ANN, BOB, ANN, EVE):
         found(store, "word7", scope)
 
@@ -190,9 +195,12 @@ def test_the_scope_that_was_not_asked_for_the_longest_is_let_go(
     assert read == {"eve": False, "ann": False, "bob": True}
 
 
-def test_a_scope_is_let_go_by_nobody_who_is_asking_it(opened: Opener) -> None:
+def test_a_scope_is_let_go_by_nobody_who_is_asking_it(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill(opened(), ANN, BOB, EVE)
-    store = opened(index_rows=1)
+    monkeypatch.setattr(scoped_rows, "_MOST", 1)
+    store = opened()
     questions = [scope for _ in range(5) for scope in (ANN, BOB, EVE)]
 
     with ThreadPoolExecutor(6) as threads:
@@ -221,9 +229,11 @@ def test_a_folder_keeps_the_rows_for_the_next_process(
 def test_a_folder_that_is_in_use_is_left_alone(
     opened: Opener, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    first = opened(index_dir=tmp_path)
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "same").symlink_to(tmp_path / "rows")
+    first = opened(index_dir=tmp_path / "rows")
     fill(first, ANN)
-    second = opened(index_dir=tmp_path, index_rows=7)
+    second = opened(index_dir=tmp_path / "same")
 
     assert "kept in memory" in caplog.text
     for store in (first, second):

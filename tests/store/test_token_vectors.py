@@ -157,9 +157,3 @@ def test_vectors_of_another_length_are_not_compared() -> None:
 
     assert likeness(rows, directions(32), weights)[0] > 0.8
     assert likeness(rows, directions(64), weights)[0] == 0
-
-
-def test_where_there_is_no_room_rows_have_no_vectors() -> None:
-    with RecallStore(embedding=WithTokens(), cache_mb=0) as store:
-        store.add([{"id": name, "content": text} for name, text in TEXTS.items()])
-        assert measured(store) == {}

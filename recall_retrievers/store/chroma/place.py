@@ -46,7 +46,7 @@ WITH_WORDS = 2  # the format of a collection whose rows have sparse vectors of t
 SERVER_TIMEOUT_S = 60.0
 """Seconds to wait for an answer of a server, where nothing else was set."""
 
-EF_SEARCH = 400
+_EF_SEARCH = 400
 """How many candidates Chroma's graph looks at.
 
 Chroma's default of 100 misses a dozen of LoCoMo's 37,750 nearest fifty, others in each build, so
@@ -208,10 +208,10 @@ class Place:
                 return None
         return guarded(collection, self.stuck)
 
-    def make(self, name: str, model: str, ef_search: int) -> ChromaCollection:
+    def make(self, name: str, model: str) -> ChromaCollection:
         """The collection of that name; one that does not exist is made, in cosine space.
 
-        A new one notes its embedding model, and its graph looks at ``ef_search`` candidates.
+        A new one notes its embedding model, and its graph looks at 400 candidates.
         """
         facts: dict[str, str | int] = {MARK: FORMAT, "embedding_model": model}
         with chroma_errors(f"make collection {name!r}", self.stuck):
@@ -221,7 +221,7 @@ class Place:
             collection = collection or self.client.get_or_create_collection(
                 name,
                 metadata=facts,
-                configuration={"hnsw": {"space": "cosine", "ef_search": ef_search}},
+                configuration={"hnsw": {"space": "cosine", "ef_search": _EF_SEARCH}},
                 embedding_function=None,  # vectors are handed in; Chroma's would be downloaded
             )
         return guarded(collection, self.stuck)

@@ -26,7 +26,6 @@ from recall_retrievers.store.rows.columns import Places
 from recall_retrievers.store.rows.database import FILE, FORMAT
 from recall_retrievers.store.rows.follower import Change, Follower, Page
 from recall_retrievers.store.rows.table import Table
-from recall_retrievers.store.rows.vectors import Cache
 
 _log = logging.getLogger(__name__)
 
@@ -46,18 +45,15 @@ class RowIndex:
         ready: Whether all rows are known.
     """
 
-    def __init__(
-        self, index: Collection, follower: Follower, root: Path | None, cache: Cache
-    ) -> None:
+    def __init__(self, index: Collection, follower: Follower, root: Path | None) -> None:
         self.index = index
         self.follower = follower
-        self._cache = cache
         self._root = root
         model = (index.chroma.metadata or {}).get("embedding_model")
         self._form = repr(
             (FORMAT, str(index.chroma.id), model, index.fields, index.unit, follower.scope)
         )
-        self.table = Table(index.candidate, cache=cache)
+        self.table = Table(index.candidate)
         self.ready = False
         self._lock = threading.Lock()  # while rows change; no question and no reading waits for it
         self._telling = threading.Lock()  # for a moment
@@ -99,7 +95,7 @@ class RowIndex:
         if not root.is_dir():
             return None
         try:
-            table = open_table(root, self.index.candidate, self._cache)
+            table = open_table(root, self.index.candidate)
         except DAMAGED as error:
             _log.warning("the row index in %s is built again: %r", root, error)
             return None
@@ -146,11 +142,11 @@ class RowIndex:
                 with suppress(FileNotFoundError):
                     shutil.rmtree(self._root)
                 make_private(self._root)
-                return Table(self.index.candidate, self._root, self._cache)
+                return Table(self.index.candidate, self._root)
             except (OSError, sqlite3.Error) as error:
                 _log.warning("the row index is kept in memory: %s", error)
                 self._root = None
-        return Table(self.index.candidate, cache=self._cache)
+        return Table(self.index.candidate)
 
     def _start_building(self) -> Future[None]:
         with self._opening:
@@ -277,7 +273,7 @@ class RowIndex:
                 raise
             _log.warning("the row index is kept in memory from now on: %r", error)
             self._root, self.ready = None, False
-            self.table = Table(self.index.candidate, cache=self._cache)
+            self.table = Table(self.index.candidate)
             return change(self.table)
 
     def _tell(self, ids: Iterable[str], mine: AbstractSet[str] | None = None) -> None:
@@ -373,14 +369,12 @@ DAMAGED = (OSError, sqlite3.Error, ValueError, LookupError)
 """What is raised by files that hold other bytes than were written."""
 
 
-def open_table(
-    root: Path, read: Callable[[Row], Candidate | None], cache: Cache | None = None
-) -> Table:
+def open_table(root: Path, read: Callable[[Row], Candidate | None]) -> Table:
     """The rows on the disk. What a proper close has noted is compared; after a kill SQLite checks.
 
     Damaged files raise one of `DAMAGED`.
     """
-    table = Table(read, root, cache)
+    table = Table(read, root)
     try:
         if not table.as_closed:
             table.data.check()

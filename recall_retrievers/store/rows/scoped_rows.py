@@ -12,15 +12,13 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from filelock import FileLock
-from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreUnavailableError
 from recall_retrievers.core.scope import ANYBODY, Scope
-from recall_retrievers.core.settings import Settings
 from recall_retrievers.core.system import LOCKED, file_lock, make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.database import Tables, UnknownLayoutError
@@ -30,7 +28,6 @@ from recall_retrievers.store.rows.closing import own_folder
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.follower import Follower, PathFollower
 from recall_retrievers.store.rows.row_index import RowIndex
-from recall_retrievers.store.rows.vectors import Cache
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection
@@ -39,19 +36,10 @@ _log = logging.getLogger(__name__)
 
 _LOCK = ".lock"
 _A_SCOPE = 500  # rows: what a scope takes, however few it has
+_MOST = 200_000  # rows of all scopes together, of some 2.5 KB
 
 _open: dict[tuple[str, str, str, str], ScopedRows] = {}
 _opening = threading.Lock()
-
-
-class ServerRows(Settings):
-    """What a store keeps of a collection on a server; `RecallStore` documents it."""
-
-    public_name: ClassVar[str] = "RecallStore"
-
-    index_rows: int = Field(ge=1, le=100_000_000)
-    index_dir: Path | None
-    cache_mb: float = Field(ge=0, le=1_000_000)
 
 
 class ScopedRows:
@@ -61,28 +49,27 @@ class ScopedRows:
 
     Args:
         made: Makes the row index of a scope; of an empty one, that of all rows.
-        most: How many rows those of scopes may have together; one that is asked is read wholly.
-            None = there is one for all rows.
+        by_scope: Whether each scope has a row index of its own, and the whole collection none.
         held: The lock on their folder; None = there is none.
 
     Attributes:
-        by_scope: Whether each scope has a row index of its own, and the whole collection none.
+        by_scope: As the argument.
         holders: How many stores of this process have it open.
     """
 
     def __init__(
         self,
         made: Callable[[Scope], RowIndex],
-        most: int | None = None,
+        *,
+        by_scope: bool = False,
         held: FileLock | None = None,
     ) -> None:
         self._made = made
-        self._most = most or 0
         self._held = held
         self._lock = threading.Lock()
         self._by_scope: OrderedDict[Scope, RowIndex] = OrderedDict()
         self._questions: Counter[Scope] = Counter()  # that run now
-        self.by_scope = most is not None
+        self.by_scope = by_scope
         self.holders = 0
         if not self.by_scope:
             self._by_scope[ANYBODY] = made(ANYBODY)
@@ -165,7 +152,7 @@ class ScopedRows:
         gone = []
         rows = sum(max(len(each), _A_SCOPE) for each in self._by_scope.values())
         for scope in list(self._by_scope)[:-1]:
-            if rows <= self._most:
+            if rows <= _MOST:
                 break
             if not self._questions[scope]:
                 index = self._by_scope.pop(scope)
@@ -176,14 +163,14 @@ class ScopedRows:
 
 
 def open_rows(
-    index: Collection, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
+    index: Collection, folder: Path | None, index_dir: Path | None, *, alone: bool, shared: bool
 ) -> ScopedRows:
     """The row indexes of a collection, for one more store; see `let_go` and `Follower`."""
     form = repr((index.fields, index.foreign))
-    key = str(folder or ""), str(index.chroma.id), form, repr(kept if shared else None)
+    key = str(folder or ""), str(index.chroma.id), form, str(index_dir if shared else None)
     with _opening:
         if key not in _open:
-            _open[key] = _made(index, folder, kept, alone=alone, shared=shared)
+            _open[key] = _made(index, folder, index_dir, alone=alone, shared=shared)
         _open[key].holders += 1
         return _open[key]
 
@@ -210,9 +197,8 @@ def indexes_of(collection: ChromaCollection, folder: Path | None) -> list[Scoped
 
 
 def _made(
-    index: Collection, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
+    index: Collection, folder: Path | None, index_dir: Path | None, *, alone: bool, shared: bool
 ) -> ScopedRows:
-    cache = Cache(round(1e6 * kept.cache_mb))
     if folder is not None:
         try:
             tables = Tables(folder, str(index.chroma.id))
@@ -220,17 +206,17 @@ def _made(
             _log.warning("the row index of %s is kept in memory: %r", folder, error)
         else:
             follower, root = PathFollower(index, tables), own_folder(folder) / _name(index)
-            return ScopedRows(lambda _: RowIndex(index, follower, root, cache))
+            return ScopedRows(lambda _: RowIndex(index, follower, root))
     if not shared:
-        return ScopedRows(lambda _: RowIndex(index, Follower(index, alone=alone), None, cache))
-    server, lock = _held(kept.index_dir / _name(index)) if kept.index_dir else (None, None)
+        return ScopedRows(lambda _: RowIndex(index, Follower(index, alone=alone), None))
+    server, lock = _held(index_dir / _name(index)) if index_dir else (None, None)
 
     def made(scope: Scope) -> RowIndex:
         name = f"{hashed(repr(sorted(scope.fields().items()))):016x}"
         follower = Follower(index, scope, shared=True)
-        return RowIndex(index, follower, server and server / name, cache)
+        return RowIndex(index, follower, server and server / name)
 
-    return ScopedRows(made, kept.index_rows, lock)
+    return ScopedRows(made, by_scope=True, held=lock)
 
 
 def _held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:

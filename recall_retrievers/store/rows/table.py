@@ -36,7 +36,7 @@ from recall_retrievers.store.rows.columns import (
 )
 from recall_retrievers.store.rows.database import Database, hashed, listed
 from recall_retrievers.store.rows.turns import Turns
-from recall_retrievers.store.rows.vectors import Cache, Vectors, coded, likeness
+from recall_retrievers.store.rows.vectors import Vectors, coded, likeness
 from recall_retrievers.text.bm25 import rarity, telling_words
 from recall_retrievers.text.words import wanted_words
 from recall_retrievers.text.words import words as stems
@@ -60,7 +60,6 @@ class Table:
     Args:
         read: Makes a memory of a row; None where it has no text.
         folder: The folder of its files. None = in memory.
-        cache: The memory that it may take. None = next to none.
 
     Attributes:
         data: The database.
@@ -75,7 +74,6 @@ class Table:
         self,
         read: Callable[[Row], Candidate | None],
         folder: Path | None = None,
-        cache: Cache | None = None,
     ) -> None:
         self._read = read
         self.data = Database(folder)
@@ -93,11 +91,8 @@ class Table:
         self._coming: dict[int, np.void] = {}  # the columns of a change that is not committed yet
         self._free = self._columns.free()
         self._resting: deque[tuple[float, int]] = deque()
-        self._cache = cache or Cache(0)
-        self._owner = object()  # of what is in the cache
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
         self._names: dict[int, str] = {}  # the types and authors that have these numbers
-        self._bounded = folder is None
 
     def __len__(self) -> int:
         return self._columns.count
@@ -115,7 +110,7 @@ class Table:
             return 0
         tokens: Sequence[bytes] = [b""] * len(rows)
         if embedded is not None and embedded.tokens is not None:
-            tokens = self._room_for([coded(each) for each in embedded.tokens])
+            tokens = [coded(each) for each in embedded.tokens]
         with self._changing() as connection:
             ids = [row[0] for row in rows]
             before = _places(connection, ids)
@@ -231,10 +226,8 @@ class Table:
     def _keep(
         self, places: Sequence[int], vectors: NDArray[np.float32] | None
     ) -> NDArray[np.uint32] | int:
-        """Keep vectors, and return their checksums; 0 where there is no room for them."""
+        """Keep vectors, and return their checksums; 0 where there are none."""
         if vectors is None or not len(vectors):
-            return 0
-        if self._bounded and not self._cache.take(self._owner, vectors.nbytes):
             return 0
         room = max(len(self._columns), max(places) + 1)
         before = self._vectors.dimension
@@ -242,12 +235,6 @@ class Table:
         if self._vectors.dimension != before:
             self.data.note(dimension=self._vectors.dimension)
         return checks
-
-    def _room_for(self, tokens: Sequence[bytes]) -> Sequence[bytes]:
-        """The tokens of rows, where there is room for them."""
-        if self._bounded and not self._cache.take(self._owner, sum(map(len, tokens))):
-            return [b""] * len(tokens)
-        return tokens
 
     def _take_out(self, connection: sqlite3.Connection, places: Iterable[int]) -> set[int]:
         """Take rows out of the database, and return the places of those around them."""
@@ -472,7 +459,6 @@ class Table:
 
     def close(self) -> None:
         """Let everything go. A search that still runs raises `StoreClosedError`."""
-        self._cache.clear(self._owner)
         self.data.close()
         self._vectors.close()
 

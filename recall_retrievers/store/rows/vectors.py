@@ -11,7 +11,6 @@ power cut the file may hold another one, or zeros.
 
 import os
 import threading
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from struct import Struct
@@ -25,33 +24,6 @@ from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.system import mapped, open_private, read_at
 from recall_retrievers.store.embedding.token_vectors import TokenVectors, unit
 from recall_retrievers.store.rows.columns import Places
-
-
-class Cache:
-    """So many bytes for all row indexes of one collection. Several threads may use it.
-
-    Vectors take room only where the row index is in memory; in a folder they are in a file.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._left = most
-        self._taken: Counter[object] = Counter()
-        self._lock = threading.Lock()
-
-    def take(self, owner: object, size: int) -> bool:
-        """Take room for vectors, where there is any."""
-        with self._lock:
-            fits = size <= self._left
-            if fits:
-                self._left -= size
-                self._taken[owner] += size
-        return fits
-
-    def clear(self, owner: object) -> None:
-        """Let all go that an owner has."""
-        with self._lock:
-            self._left += self._taken.pop(owner, 0)
-
 
 FILE = "vectors"
 _BLOCK = 8192  # rows compared at once
