@@ -157,3 +157,10 @@ def test_vectors_of_another_length_are_not_compared() -> None:
 
     assert likeness(rows, directions(32), weights)[0] > 0.8
     assert likeness(rows, directions(64), weights)[0] == 0
+
+
+def test_what_is_stored_already_is_no_work_for_the_model() -> None:
+    with opened(**TEXTS) as store, pytest.MonkeyPatch.context() as asked:
+        asked.delattr(WithTokens, "embed_with_tokens")
+        rows = [{"id": name, "content": text} for name, text in TEXTS.items()]
+        assert store.add(rows) == [*TEXTS]

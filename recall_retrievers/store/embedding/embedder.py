@@ -160,7 +160,9 @@ class CheckedTokens(_Checked):
     def embed_with_tokens(
         self, texts: Sequence[str]
     ) -> tuple[NDArray[np.float32], Sequence[TokenVectors]]:
-        """The checked vectors of texts, and of their tokens."""
+        """The checked vectors of texts, and of their tokens; of no texts no model is asked."""
+        if not texts:
+            return np.empty((0, 0), dtype=np.float32), []
         with self._failing():
             vectors, tokens = self._model.embed_with_tokens(list(texts))
             own = [(list(words), rows) for words, rows in tokens]

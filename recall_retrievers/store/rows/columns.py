@@ -148,8 +148,8 @@ class Columns:
         return live
 
     def free(self) -> list[int]:
-        """The places without a row, the lowest last."""
-        free: list[int] = np.flatnonzero(~self.live)[::-1].tolist()
+        """The places without a row, the lowest first."""
+        free: list[int] = np.flatnonzero(~self.live).tolist()
         return free
 
     def write(

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from heapq import heappop, heappush
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,8 @@ class Table:
         self._lock = threading.Lock()  # while columns change, or are compared
         self._turns = Turns(self._memory_at, self._order)
         self._coming: dict[int, np.void] = {}  # the columns of a change that is not committed yet
-        self._free = self._columns.free()
+        self._free = self._columns.free()  # a heap
+        self._end = len(self._columns)  # of the places that are used, or free
         self._resting: deque[tuple[float, int]] = deque()
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
         self._names: dict[int, str] = {}  # the types and authors that have these numbers
@@ -215,13 +217,11 @@ class Table:
         """Places for new rows; those that were used lately still rest."""
         now = time.monotonic()
         while self._resting and self._resting[0][0] <= now:
-            self._free.append(self._resting.popleft()[1])
-        end = max([len(self._columns), *(place + 1 for place in self._free)])
-        while len(self._free) < count:
-            self._free += range(end, end + SEGMENT)
-            end += SEGMENT
-        self._free.sort(reverse=True)
-        return [self._free.pop() for _ in range(count)]
+            heappush(self._free, self._resting.popleft()[1])
+        while len(self._free) < count:  # what is larger than all of a heap may be appended
+            self._free += range(self._end, self._end + SEGMENT)
+            self._end += SEGMENT
+        return [heappop(self._free) for _ in range(count)]
 
     def _keep(
         self, places: Sequence[int], vectors: NDArray[np.float32] | None
