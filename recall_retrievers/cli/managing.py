@@ -26,8 +26,8 @@ from recall_retrievers.cli.streams import complain, writes_all
 from recall_retrievers.core.errors import EmbeddingMismatchError, SettingsError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.memory_lines import memory_line
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.system import new_private
-from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.store import Fields, RecallStore
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import vectors_in

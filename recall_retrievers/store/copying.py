@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.tracing import progress_bar
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.store.chroma.rows import make_ready
 from recall_retrievers.store.cloud import check_fits
 from recall_retrievers.store.live_collection import LiveCollection
