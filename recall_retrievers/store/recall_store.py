@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Never, Self
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.concurrent import awaited
 from recall_retrievers.core.errors import EmbeddingMismatchError
-from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
 from recall_retrievers.core.settings import Count, Seconds, Settings
 from recall_retrievers.store.chroma.fields import Fields
 from recall_retrievers.store.chroma.place import EF_SEARCH, SERVER_TIMEOUT_S, time_limited
-from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import copy_collection, embed_again
 from recall_retrievers.store.doctor.check import Checked, check_path
 from recall_retrievers.store.doctor.repair import Repaired, repair_path
@@ -49,39 +46,6 @@ class ScopeCount:
 
     scope: Scope
     memories: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoreStats:
-    """What a collection holds.
-
-    Attributes:
-        memories: How many memories.
-        embedding_model: The name of the model that the store embeds with.
-        first_recorded: The recorded time of the oldest memory; None if none has a time.
-        last_recorded: The recorded time of the newest memory.
-        without_a_time: How many memories have no recorded time.
-        telling_of_a_time: How many memories name a time in their text.
-        memory_type: How many memories of each type, the most frequent first.
-        author: How many memories of each author.
-        user_id: How many memories of each user.
-        agent_id: How many memories of each agent.
-        session_id: How many memories of each conversation.
-        workspace: How many memories of each group.
-    """
-
-    memories: int
-    embedding_model: str
-    first_recorded: datetime | None
-    last_recorded: datetime | None
-    without_a_time: int
-    telling_of_a_time: int
-    memory_type: Mapping[str, int]
-    author: Mapping[str, int]
-    user_id: Mapping[str, int]
-    agent_id: Mapping[str, int]
-    session_id: Mapping[str, int]
-    workspace: Mapping[str, int]
 
 
 class _Numbers(Settings):
@@ -251,26 +215,6 @@ class RecallStore(Store):
 
     ascopes = awaited(scopes)
     """The scopes that memories have, without blocking the event loop; see `scopes`."""
-
-    def stats(self) -> StoreStats:
-        """What the collection holds: how many memories, of which types, owners and times.
-
-        All memories are read, so a large collection takes a while.
-
-        Examples:
-            >>> from recall_retrievers import RecallStore
-            >>> with RecallStore() as store:
-            ...     ids = store.add([{"content": "Ann likes tea.", "user_id": "ann"}])
-            ...     stats = store.stats()
-            ...     stats.memories, stats.user_id
-            (1, {'ann': 1})
-        """
-        live = self._opened.found()
-        found = () if live is None else live.memories(Conditions(standing=Standing(self.clock())))
-        return _stats_of(found, self.embedding_model)
-
-    astats = awaited(stats)
-    """What the collection holds, without blocking the event loop; see `stats`."""
 
     def copy_to(self, other: RecallStore, *, progress: bool = False) -> int:
         """Copy all memories into another store, with their vectors; nothing is embedded again.
@@ -450,33 +394,3 @@ def _projected(scope: Scope, names: Sequence[ScopeName]) -> Scope:
     """The part of a scope with these fields; an empty one if it lacks one of them."""
     fields = scope.fields()
     return Scope(**{name: fields[name] for name in names}) if set(names) <= set(fields) else Scope()
-
-
-def _stats_of(memories: Iterable[Candidate], embedding_model: str) -> StoreStats:
-    """The numbers of memories that come newest first, and those without a time last."""
-    values: dict[str, Counter[str]] = {
-        name: Counter() for name in ("memory_type", "author", *Scope.model_fields)
-    }
-    first = last = None
-    total = undated = telling = 0
-    for memory in memories:
-        total += 1
-        values["memory_type"][memory.memory_type] += 1
-        if memory.author:
-            values["author"][memory.author] += 1
-        for name, value in memory.scope.fields().items():
-            values[name][value] += 1
-        telling += bool(memory.events)
-        undated += memory.created_at is None
-        if memory.created_at is not None:
-            last = last or memory.created_at
-            first = memory.created_at
-    return StoreStats(
-        memories=total,
-        embedding_model=embedding_model,
-        first_recorded=first,
-        last_recorded=last,
-        without_a_time=undated,
-        telling_of_a_time=telling,
-        **{name: dict(counts.most_common()) for name, counts in values.items()},
-    )
