@@ -43,8 +43,8 @@ from benchmarks.output import json_file, write_json
 from benchmarks.real_rows import USERS, RealRows, real_rows, user_of
 from benchmarks.report import print_latency
 from langchain_recall import Memory, RecallRetriever, RecallStore, Scope
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.stage import Search
-from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.timeline import TimeRange
 
 K = 10

@@ -34,7 +34,7 @@ from rich.console import Console
 
 from benchmarks.output import json_file, write_json
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.tracing import progress_bar
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.timeline.event_times import event_times

@@ -21,7 +21,7 @@ from benchmarks.kept_collection import NAME, USERS, Kept, client_of, note_questi
 from benchmarks.synthetic import SyntheticRows, synthesise
 from langchain_recall import Memory, RecallStore, Scope
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.tracing import progress_bar
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.store.chroma.rows import to_metadata
 
 _QUESTIONS = 20

@@ -53,7 +53,7 @@ from benchmarks.faces import FACES, Face, open_face
 from benchmarks.output import json_file, write_json
 from benchmarks.paired import Change, paired_change
 from benchmarks.report import AHEAD, print_ahead, print_retrieval, print_retrieval_mean
-from recall_retrievers.core.tracing import progress_bar
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.evaluation.evaluate import Figures, mean, score
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.store import RecallStore

@@ -41,7 +41,7 @@ from benchmarks.embedding import OncePerText, once_per_text
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import scores
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.tracing import progress_bar
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.evaluation.evaluate import Figures
 from recall_retrievers.store.chroma.search_text import index_text
 

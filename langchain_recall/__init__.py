@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from langchain_recall.middleware import RecallMiddleware as RecallMiddleware
     from langchain_recall.retriever import RecallRetriever as RecallRetriever
     from langchain_recall.retriever import explain as explain
-    from langchain_recall.self_query import RecallTranslator as RecallTranslator
     from langchain_recall.tools import create_recall_tool as create_recall_tool
     from langchain_recall.vector_store import RecallVectorStore as RecallVectorStore
     from recall_retrievers import *  # noqa: F403 - what both faces export
@@ -47,7 +46,6 @@ _EXPORTS = by_name(
             "task_memory_retriever"
         ),
         "langchain_recall.retriever": "RecallRetriever explain",
-        "langchain_recall.self_query": "RecallTranslator",
         "langchain_recall.tools": "create_recall_tool",
         "langchain_recall.vector_store": "RecallVectorStore",
     },

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 from conftest import WordsEmbedding
-from opentelemetry import trace
-from opentelemetry.util._once import Once
 from pages import PAGES, ROOT, run_page
 from tables import table
 
@@ -27,9 +25,6 @@ _LINK = re.compile(r"""\]\(([^)#\s]+)(?:#[^)]*)?\)|(?:src|srcset)="([^"]+)\"""")
 def workplace(monkeypatch: pytest.MonkeyPatch, readers_place: Path) -> dict[str, object]:
     """What a reader of these pages has: a folder, a server, an application."""
     monkeypatch.setitem(sys.modules, "my_app", types.SimpleNamespace(embedding=WordsEmbedding()))
-    # A page that configures OpenTelemetry does so for itself alone.
-    monkeypatch.setattr(trace, "_TRACER_PROVIDER", None)
-    monkeypatch.setattr(trace, "_TRACER_PROVIDER_SET_ONCE", Once())
     return {"__name__": "page"}
 
 

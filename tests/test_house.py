@@ -26,7 +26,6 @@ OWN = {  # a framework's own words and places
     "RecallMiddleware",
     "RecallPostprocessor",
     "RecallQueryBundle",
-    "RecallTranslator",
     "StageUsage",
 }
 STAGES = recall_retrievers.STAGES.split()

@@ -2,9 +2,11 @@
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -26,8 +28,9 @@ from recall_retrievers.cli.streams import complain, writes_all
 from recall_retrievers.core.errors import EmbeddingMismatchError, SettingsError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.memory_lines import memory_line
+from recall_retrievers.core.progress import progress_bar
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.system import new_private
-from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.store import Fields, RecallStore
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import vectors_in
@@ -147,16 +150,35 @@ def _output(path: Path | None) -> Iterator[tuple[TextIO, bool]]:
 def stats(options: argparse.Namespace) -> int:
     """What a collection holds: the number of memories, their types, owners and times."""
     with opened(options, searched=False) as collection:
-        held = collection.store.stats()
-    moments = {"first_recorded": held.first_recorded, "last_recorded": held.last_recorded}
-    written = {name: moment and moment.isoformat() for name, moment in moments.items()}
-    counted = {**asdict(held), **written}
+        counted = _counted(collection.store)
     if options.json:
         print_json({"collection": collection.name, **counted})
         return 0
     facts = ((name.replace("_", " "), _as_text(value)) for name, value in counted.items())
     show_facts(collection.name, facts)
     return 0
+
+
+def _counted(store: RecallStore) -> dict[str, object]:
+    """What a store holds, by name; the most frequent values first."""
+    values = {name: Counter[str]() for name in ("memory_type", "author", *Scope.model_fields)}
+    times, telling = list[datetime | None](), 0
+    for memory in store.memories():
+        owned = {"memory_type": memory.memory_type, "author": memory.author}
+        for name, value in {**owned, **memory.scope.fields()}.items():
+            values[name].update([value] if value else [])
+        telling += bool(memory.events)
+        times.append(memory.created_at)
+    recorded = [time for time in times if time is not None]
+    return {
+        "memories": len(times),
+        "embedding_model": store.embedding_model,
+        "first_recorded": min(recorded).isoformat() if recorded else None,
+        "last_recorded": max(recorded).isoformat() if recorded else None,
+        "without_a_time": len(times) - len(recorded),
+        "telling_of_a_time": telling,
+        **{name: dict(counts.most_common()) for name, counts in values.items()},
+    }
 
 
 def _as_text(value: object) -> str:

@@ -17,8 +17,8 @@ from typing import Any, Protocol
 from recall_retrievers.core.candidate import Candidate, candidates
 from recall_retrievers.core.flat_metadata import from_flat
 from recall_retrievers.core.memory import SCORE_KEY, Memory
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.evaluation.questions import Question, as_questions
 from recall_retrievers.explain.explanation import Explanation, explain
 from recall_retrievers.retriever.call_options import CallOptions

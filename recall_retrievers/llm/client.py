@@ -23,7 +23,6 @@ from tenacity import (
 from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.requests import Prompt, Reply, Tokens
 from recall_retrievers.core.streamed import Show
-from recall_retrievers.core.tracing import model_call
 from recall_retrievers.core.transient_errors import http_status, is_transient, retry_after
 from recall_retrievers.core.usage import estimate
 from recall_retrievers.core.world import World
@@ -64,7 +63,7 @@ async def ask_models(world: World, client: Client, prompts: Sequence[Prompt]) ->
     timeout = prompts[0].timeout_s
     limit = None if timeout is None else monotonic() + timeout
     calls = [_Call(prompt, client, world, limit) for prompt in prompts]
-    outcomes = await world.call_all(_Call.traced, calls, timeout)
+    outcomes = await world.call_all(_Call.text, calls, timeout)
     return [call.reply(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
 
 
@@ -144,16 +143,6 @@ class _Call:
             sum(received for _, received in costs),
             estimated=None in counted,
         )
-
-    async def traced(self) -> str:
-        """The same as `text`, as an operation of its own in traces."""
-        with model_call(self.prompt.llm) as operation:
-            text = await self.text()
-            if operation.seen:
-                tokens = self.tokens(text)
-                if not tokens.estimated:
-                    operation.tokens(tokens.sent, tokens.received)
-            return text
 
     async def text(self) -> str:
         """What the model says: with the schema, if it takes one, else without."""

@@ -15,7 +15,6 @@ from recall_retrievers.core.errors import QueryError, ScopeError
 from recall_retrievers.core.query import Query, query_text
 from recall_retrievers.core.scope import WITH_SCOPE, Scope, ScopeName, required_names
 from recall_retrievers.core.stage import Flow, RankStage, Recall, Stage, pipeline
-from recall_retrievers.core.tracing import memory_operation
 from recall_retrievers.core.world import World, arun, completed
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.ranking.fusion import Fusion
@@ -208,11 +207,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         lists = call.time_range is not None or bool(condition)
         query = self._query(self._question(asked, call, lists=lists), call, now)
         stages = self._in_order(call, query)
-        with memory_operation("search_memory", getattr(self.store, "name", "")) as operation:
-            operation.asked(query.text)
-            recall = yield from pipeline(stages, Recall(query), call.deadline_s, call.k)
-            operation.records(recall.memories)
-            operation.degraded(recall.fallbacks)
+        recall = yield from pipeline(stages, Recall(query), call.deadline_s, call.k)
         if recall.skipped:
             _log.debug("nothing was searched; %s", recall.skipped)
         return recall

@@ -306,7 +306,8 @@ def _notes(arms: Sequence[Arm], wanted: int, looked: int) -> Iterable[str]:
     if lacking := unmeasured(arms):
         notes.append(
             f"{lacking} candidates have no token vectors, so all were compared by the vector of "
-            "the whole text; store.reembed() makes a collection that has them"
+            "the whole text; new.add(store.memories(include_superseded=True)) fills a collection "
+            "that has them"
         )
     return dict.fromkeys(notes)
 

@@ -3,7 +3,7 @@
 from recall_retrievers.store.chroma.fields import Fields
 from recall_retrievers.store.chroma.rows import MemoryInput
 from recall_retrievers.store.conditions import Position
-from recall_retrievers.store.recall_store import RecallStore, ScopeCount, StoreStats
+from recall_retrievers.store.recall_store import RecallStore, ScopeCount
 from recall_retrievers.store.store import ScopedStore
 
 __all__ = [
@@ -13,5 +13,4 @@ __all__ = [
     "RecallStore",
     "ScopeCount",
     "ScopedStore",
-    "StoreStats",
 ]

@@ -1,17 +1,14 @@
-"""Copying a collection into another one, with its vectors: nothing is embedded again."""
+"""Copying a collection into another one: its vectors, too, if both have one model."""
 
 # ruff: noqa: SLF001 - it is a part of the store: users add and get memories, and no vectors
 
-import warnings
 from collections.abc import Mapping, Sequence
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.tracing import progress_bar
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.store.chroma.rows import make_ready
 from recall_retrievers.store.cloud import check_fits
 from recall_retrievers.store.live_collection import LiveCollection
@@ -19,45 +16,24 @@ from recall_retrievers.store.store import Store
 from recall_retrievers.store.writing import BATCH
 
 
-def copy_collection(source: LiveCollection, target: Store, *, progress: bool) -> int:
-    """Copy all memories; see `RecallStore.copy_to`."""
-
-    def memory(row: Candidate) -> Memory:
-        # The events of our rows are known. Those of others are read from the text, as in `add`.
-        return row.memory(events_known=not source.collection.foreign)
-
-    live = target._opened.made()
-    if live.collection.cloud:
-        for row in source.collection.memories():
-            check_fits(make_ready([memory(row)], target.clock, read_events=False))
+def copy_collection(source: LiveCollection, target: Store, *, vectors: bool, progress: bool) -> int:
+    """Copy all memories, with their vectors or embedded anew; see `RecallStore.copy_to`."""
+    # The events of our rows are known. Those of others are read from the text, as in `add`.
+    known = not source.collection.foreign
+    # Vectors are copied to a collection with their model, whatever script the memories have.
+    if vectors and target._opened.made().collection.cloud:
+        for rows, _ in source.collection.memories(vectors=False):
+            there = (row.memory(events_known=known) for row in rows)
+            check_fits(make_ready(there, target.clock, read_events=False))
     copied = 0
     total = source.collection.count()
     with progress_bar(total=total, desc="copying", unit="memories", wanted=progress) as bar:
-        for rows, vectors in source.collection.with_vectors():
-            live.writer.write(target._ready(map(memory, rows)), vectors).result()
+        for rows, read in source.collection.memories(vectors=vectors):
+            ready = target._ready(row.memory(events_known=known) for row in rows)
+            target._opened.made().writer.write(ready, read).result()
             copied += len(rows)
             bar.update(len(rows))
     return copied
-
-
-def embed_again(source: Store, target: Store, *, progress: bool) -> None:
-    """Store all memories with vectors of another model; see `RecallStore.reembed`."""
-    live, count = source._opened.found(), 0
-    if live is not None:
-        known, total = not live.collection.foreign, live.collection.count()
-        memories = (row.memory(events_known=known) for row in live.collection.memories())
-        with progress_bar(total=total, desc="embedding", unit="memories", wanted=progress) as bar:
-            while batch := list(islice(memories, BATCH)):
-                target.add(batch)
-                count += len(batch)
-                bar.update(len(batch))
-    there = target._opened.found()
-    if there is not None and (more := there.collection.count() - count) > 0:
-        warnings.warn(
-            f"{more:,} memories of {target.name!r} are not in {source.name!r}, where they may have "
-            "been deleted; delete those that nobody should find",
-            stacklevel=3,
-        )
 
 
 def add_with_vectors(

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 
-from recall_retrievers.core.errors import MissingCollectionError, StoreClosedError, StoreError
+from recall_retrievers.core.errors import MissingCollectionError, StoreClosedError
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.errors import guarded
 from recall_retrievers.store.chroma.fields import OWN_FIELDS, Fields
@@ -140,17 +140,6 @@ class NamedCollection:
         if self._by_script and model_name == Multilingual.model_name:
             self.embedding = BoundedEmbedding(Multilingual(), None)
 
-    def beside(self, name: str) -> object:
-        """What another collection in the same place is opened with."""
-        if name == self.name:
-            raise ValueError(f"the new collection needs another name than {name!r}")
-        if self._place is None and self.live is not None:
-            raise StoreError(
-                f"collection {self.name!r} was opened without its client, so none can be made "
-                "beside it; open it with RecallStore(client, name)"
-            )
-        return self._source
-
     @property
     def broken(self) -> bool:
         """Whether Chroma has failed so that it is called no more until all is opened anew."""
@@ -236,7 +225,7 @@ class NamedCollection:
             _log.warning(
                 "collection %r is made with %s, which does not know the script of most of its "
                 "first memories: they are found by their words. %s; then "
-                "store.reembed('multilingual', name=...)",
+                "store.copy_to(RecallStore(path, 'another name', embedding='multilingual'))",
                 *(self.name, default, INSTALL),
             )
 

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Never, Self
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.concurrent import awaited
-from recall_retrievers.core.errors import EmbeddingMismatchError
-from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
 from recall_retrievers.core.settings import Seconds, Settings
 from recall_retrievers.store.chroma.fields import Fields
 from recall_retrievers.store.chroma.place import SERVER_TIMEOUT_S, time_limited
-from recall_retrievers.store.conditions import Conditions
-from recall_retrievers.store.copying import copy_collection, embed_again
+from recall_retrievers.store.copying import copy_collection
 from recall_retrievers.store.doctor.check import Checked, check_path
 from recall_retrievers.store.doctor.repair import Repaired, repair_path
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding, as_embedder
@@ -48,39 +44,6 @@ class ScopeCount:
 
     scope: Scope
     memories: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoreStats:
-    """What a collection holds.
-
-    Attributes:
-        memories: How many memories.
-        embedding_model: The name of the model that the store embeds with.
-        first_recorded: The recorded time of the oldest memory; None if none has a time.
-        last_recorded: The recorded time of the newest memory.
-        without_a_time: How many memories have no recorded time.
-        telling_of_a_time: How many memories name a time in their text.
-        memory_type: How many memories of each type, the most frequent first.
-        author: How many memories of each author.
-        user_id: How many memories of each user.
-        agent_id: How many memories of each agent.
-        session_id: How many memories of each conversation.
-        workspace: How many memories of each group.
-    """
-
-    memories: int
-    embedding_model: str
-    first_recorded: datetime | None
-    last_recorded: datetime | None
-    without_a_time: int
-    telling_of_a_time: int
-    memory_type: Mapping[str, int]
-    author: Mapping[str, int]
-    user_id: Mapping[str, int]
-    agent_id: Mapping[str, int]
-    session_id: Mapping[str, int]
-    workspace: Mapping[str, int]
 
 
 class _Numbers(Settings):
@@ -238,45 +201,27 @@ class RecallStore(Store):
     ascopes = awaited(scopes)
     """The scopes that memories have, without blocking the event loop; see `scopes`."""
 
-    def stats(self) -> StoreStats:
-        """What the collection holds: how many memories, of which types, owners and times.
-
-        All memories are read, so a large collection takes a while.
-
-        Examples:
-            >>> from recall_retrievers import RecallStore
-            >>> with RecallStore() as store:
-            ...     ids = store.add([{"content": "Ann likes tea.", "user_id": "ann"}])
-            ...     stats = store.stats()
-            ...     stats.memories, stats.user_id
-            (1, {'ann': 1})
-        """
-        live = self._opened.found()
-        found = () if live is None else live.memories(Conditions(standing=Standing(self.clock())))
-        return _stats_of(found, self.embedding_model)
-
-    astats = awaited(stats)
-    """What the collection holds, without blocking the event loop; see `stats`."""
-
     def copy_to(self, other: RecallStore, *, progress: bool = False) -> int:
-        """Copy all memories into another store, with their vectors; nothing is embedded again.
+        """Copy all memories into another store, with their vectors if both have one model.
 
-        So a collection moves from a folder to a server, and from there to Chroma Cloud. Memories
-        that the other store has already, without any change, are not written again: a copy that
-        was interrupted goes on where it ended. Other memories of the other store stay.
+        So a collection moves from a folder to a server, and from there to Chroma Cloud. If the
+        other store has another embedding model, that model embeds the texts: so a collection
+        changes its model. Memories that the other store has already, without any change, are
+        neither embedded nor written again: a copy that was interrupted or killed goes on where it
+        ended. Other memories of the other store stay.
 
         Args:
-            other: The store to copy to, with the same embedding model.
+            other: The store to copy to. Without an ``embedding``, a new collection takes the model
+                of this one if that is "default" or "multilingual".
             progress: Show a progress bar on standard error if it is a terminal.
 
         Returns:
             The number of memories.
 
         Raises:
-            EmbeddingMismatchError: When the other store has another embedding model.
             ForeignCollectionError: When somebody else made the other collection.
             MemoryFormatError: When a memory is too large for Chroma Cloud; then none is copied.
-            StoreError: When reading or writing fails.
+            StoreError: When reading, embedding or writing fails.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -287,61 +232,11 @@ class RecallStore(Store):
         """
         if other._opened.found() is None:
             other._opened.take(self.embedding_model)
-        if other.embedding_model != self.embedding_model:
-            raise EmbeddingMismatchError(
-                f"the vectors of {self.embedding_model!r} are of no use to a store that searches "
-                f"with {other.embedding_model!r}; embed the memories again: "
-                "store.reembed(embedding, name=...)"
-            )
         live = self._opened.found()
-        return 0 if live is None else copy_collection(live, other, progress=progress)
-
-    def reembed(self, embedding: object, *, name: str, progress: bool = False) -> RecallStore:
-        """Store all memories in a new collection, with the vectors of another model.
-
-        This collection is only read. If the work is killed or fails, the same call goes on:
-        what the new collection has already is not embedded again. It is made in the same place,
-        with the same clock, ``event_times``, ``timezone`` and ``require_scope``.
-
-        Args:
-            embedding: The new model, as for `RecallStore`.
-            name: The name of the new collection.
-            progress: Show a progress bar on standard error if it is a terminal.
-
-        Returns:
-            The new store, open. If it has memories that this one does not have, such as those that
-            were deleted here meanwhile, a warning counts them.
-
-        Raises:
-            EmbeddingMismatchError: When the collection ``name`` has vectors of another model.
-            ForeignCollectionError: When somebody else made the collection ``name``.
-            StoreError: When reading, embedding or writing fails.
-
-        Examples:
-            >>> from recall_retrievers.store.embedding.minilm import MiniLM
-            >>> with RecallStore() as store:
-            ...     ids = store.add(["The dentist is on Elm Street."])
-            ...     with store.reembed(MiniLM(), name="memories-2") as new:
-            ...         new.count()
-            1
-        """
-        self._opened.check_open()
-        new = RecallStore(
-            self._opened.beside(name),  # type: ignore[arg-type]  # what this one was opened with
-            name,
-            embedding=embedding,
-            clock=self.clock,
-            event_times=self._event_times,
-            timezone=self._timezone,
-            require_scope=self.require_scope,
-            create=True,
-        )
-        try:
-            embed_again(self, new, progress=progress)
-        except BaseException:
-            new.close()
-            raise
-        return new
+        if live is None:
+            return 0
+        same = other.embedding_model == self.embedding_model
+        return copy_collection(live, other, vectors=same, progress=progress)
 
     # -- repair -----------------------------------------------------------------------------------
 
@@ -436,33 +331,3 @@ def _projected(scope: Scope, names: Sequence[ScopeName]) -> Scope:
     """The part of a scope with these fields; an empty one if it lacks one of them."""
     fields = scope.fields()
     return Scope(**{name: fields[name] for name in names}) if set(names) <= set(fields) else Scope()
-
-
-def _stats_of(memories: Iterable[Candidate], embedding_model: str) -> StoreStats:
-    """The numbers of memories that come newest first, and those without a time last."""
-    values: dict[str, Counter[str]] = {
-        name: Counter() for name in ("memory_type", "author", *Scope.model_fields)
-    }
-    first = last = None
-    total = undated = telling = 0
-    for memory in memories:
-        total += 1
-        values["memory_type"][memory.memory_type] += 1
-        if memory.author:
-            values["author"][memory.author] += 1
-        for name, value in memory.scope.fields().items():
-            values[name][value] += 1
-        telling += bool(memory.events)
-        undated += memory.created_at is None
-        if memory.created_at is not None:
-            last = last or memory.created_at
-            first = memory.created_at
-    return StoreStats(
-        memories=total,
-        embedding_model=embedding_model,
-        first_recorded=first,
-        last_recorded=last,
-        without_a_time=undated,
-        telling_of_a_time=telling,
-        **{name: dict(counts.most_common()) for name, counts in values.items()},
-    )

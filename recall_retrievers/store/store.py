@@ -23,6 +23,7 @@ from recall_retrievers.core.errors import (
     StoreError,
 )
 from recall_retrievers.core.memory import Memory, Standing
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.query import Filter, TimeInput, check_length
 from recall_retrievers.core.reflection import digest
 from recall_retrievers.core.requests import Spans
@@ -30,7 +31,6 @@ from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeNa
 from recall_retrievers.core.settings import check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
-from recall_retrievers.core.tracing import Operation, memory_operation, progress_bar
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.rows import (
     MemoryInput,
@@ -140,13 +140,11 @@ class Store:
                 ``stored`` of the error has their ids. ``unsure`` has the ids of memories for which
                 it is not known.
         """
-        with memory_operation("upsert_memory", self.name) as operation:
-            ready = self._ready(memories, progress=progress)
-            operation.records(each.memory for each in ready)
-            ids = [each.memory.id for each in ready]
-            with _in_batches(ready, ids, progress) as batches:
-                for batch in batches:
-                    self._opened.made().writer.write(batch).result()
+        ready = self._ready(memories, progress=progress)
+        ids = [each.memory.id for each in ready]
+        with _in_batches(ready, ids, progress) as batches:
+            for batch in batches:
+                self._opened.made().writer.write(batch).result()
         return ids
 
     async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
@@ -155,13 +153,11 @@ class Store:
         The memories of several tasks are embedded and written together. A task that is cancelled
         may have stored the first of its memories. The other tasks are not affected.
         """
-        with memory_operation("upsert_memory", self.name) as operation:
-            ready = await asyncio.to_thread(self._ready, memories, progress=progress)
-            operation.records(each.memory for each in ready)
-            ids = [each.memory.id for each in ready]
-            with _in_batches(ready, ids, progress) as batches:
-                for batch in batches:
-                    await asyncio.wrap_future(self._opened.made().writer.write(batch))
+        ready = await asyncio.to_thread(self._ready, memories, progress=progress)
+        ids = [each.memory.id for each in ready]
+        with _in_batches(ready, ids, progress) as batches:
+            for batch in batches:
+                await asyncio.wrap_future(self._opened.made().writer.write(batch))
         return ids
 
     def add_conversation(
@@ -242,12 +238,9 @@ class Store:
         live = self._opened.to_search()
         if live is None:
             return _nothing(searches)
-        with memory_operation("search_memory", self.name) as operation:
-            embed = self._opened.embedding.embed_query
-            questions = {text: embed(text) for text in _texts(searches)}
-            found = live.answers(searches, questions)
-            _note(operation, searches, found)
-        return found
+        embed = self._opened.embedding.embed_query
+        questions = {text: embed(text) for text in _texts(searches)}
+        return live.answers(searches, questions)
 
     async def afind(self, searches: Sequence[Search]) -> list[Sequence[Hit]]:
         """Search as `find` does, without blocking the event loop."""
@@ -255,13 +248,10 @@ class Store:
         live = self._opened.live or await asyncio.to_thread(self._opened.to_search)
         if live is None:
             return _nothing(searches)
-        with memory_operation("search_memory", self.name) as operation:
-            embed, texts = self._opened.embedding.aembed_query, _texts(searches)
-            embedded = await asyncio.gather(*map(embed, texts))
-            questions = dict(zip(texts, embedded, strict=True))
-            found = await asyncio.to_thread(live.answers, searches, questions)
-            _note(operation, searches, found)
-        return found
+        embed, texts = self._opened.embedding.aembed_query, _texts(searches)
+        embedded = await asyncio.gather(*map(embed, texts))
+        questions = dict(zip(texts, embedded, strict=True))
+        return await asyncio.to_thread(live.answers, searches, questions)
 
     def find_among(self, search: Search, ids: Sequence[str]) -> Sequence[Hit]:
         """The memories with these ids that answer a search, the best first.
@@ -285,13 +275,11 @@ class Store:
         live = self._opened.to_search()
         if live is None:
             return _nothing([search])[0]
-        with memory_operation("search_memory", self.name) as operation:
-            vector = self._opened.embedding.embed_query(search.text).vectors[0]
-            live.collection.check_dimension(vector)
-            found = live.collection.among(vector, search, wanted)
-            if search.method == "keyword":
-                found = by_words(search.text, found)
-            _note(operation, [search], [found[: search.limit]])
+        vector = self._opened.embedding.embed_query(search.text).vectors[0]
+        live.collection.check_dimension(vector)
+        found = live.collection.among(vector, search, wanted)
+        if search.method == "keyword":
+            found = by_words(search.text, found)
         return found[: search.limit]
 
     afind_among = awaited(find_among)
@@ -481,10 +469,7 @@ class Store:
         live = self._opened.to_change()
         if live is None:
             raise _missing(id, self.name)
-        with (
-            memory_operation("update_memory", self.name, record_id=id) as operation,
-            live.writer.changing,
-        ):
+        with live.writer.changing:
             now = self.clock()
             vectors: dict[str, Embedded] = {}
             while True:
@@ -506,7 +491,6 @@ class Store:
                 # That takes a while, in which another process may change it: it is read again.
                 vectors[text] = self._opened.embedding.embed(text)
             live.writer.change(ready, before, embedded).result()
-            operation.records([ready.memory])
         return ready.memory.memory()
 
     aupdate = awaited(update)
@@ -549,10 +533,7 @@ class Store:
         live = self._opened.to_change()
         if live is None:
             raise _missing(old_id, self.name)
-        with (
-            memory_operation("update_memory", self.name, record_id=old_id) as operation,
-            live.writer.changing,
-        ):
+        with live.writer.changing:
             old = live.collection.read([old_id], None).get(old_id)
             if old is None or not owner.holds(old.scope) or old.expired(self.clock()):
                 raise _missing(old_id, self.name)
@@ -576,7 +557,6 @@ class Store:
                 if before is None:
                     live.writer.delete([memory.id]).result()
                 raise is_superseded(old_id, live.collection.newest(now).id)
-            operation.records([ready.memory])
         return memory.id
 
     asupersede = awaited(supersede)
@@ -664,15 +644,10 @@ class Store:
         live = self._opened.to_change()
         if live is None:
             return 0
-        [single] = wanted if wanted is not None and len(wanted) == 1 else [""]
-        with (
-            memory_operation("delete_memory", self.name, record_id=single) as operation,
-            live.writer.changing,  # or an update could store again what is deleted meanwhile
-        ):
+        with live.writer.changing:  # or an update could store again what is deleted meanwhile
             fitting = live.fitting(wanted, conditions)
             self._bring_back(live, fitting)
             live.writer.delete(fitting).result()
-            operation.counted(len(fitting))
         return len(fitting)
 
     adelete = awaited(delete)
@@ -707,10 +682,8 @@ class Store:
         live = self._opened.to_change()
         if live is None:
             return 0
-        with memory_operation("delete_memory", self.name) as operation, live.writer.changing:
-            purged = live.purge(moment, owner)
-            operation.counted(purged)
-        return purged
+        with live.writer.changing:
+            return live.purge(moment, owner)
 
     apurge = awaited(purge)
     """Delete the memories that have expired as `purge` does, without blocking the event loop."""
@@ -913,12 +886,6 @@ def _check_listing(order: str, limit: int | None) -> None:
 def _texts(searches: Sequence[Search]) -> list[str]:
     """The texts to embed, each of them once."""
     return list(dict.fromkeys(each.text for each in searches if each.method == "semantic"))
-
-
-def _note(operation: Operation, searches: Sequence[Search], found: Sequence[Sequence[Hit]]) -> None:
-    if operation.seen:
-        operation.asked("\n".join(dict.fromkeys(each.text for each in searches)))
-        operation.records(hit.memory for hits in found for hit in hits)
 
 
 def _nothing(searches: Sequence[Search]) -> list[Sequence[Hit]]:

@@ -7,17 +7,8 @@ from typing import Any
 import pytest
 from conftest import WordsEmbedding
 from faces.adapters import Face, langchain, llamaindex
-from langchain_classic.retrievers.self_query.base import SelfQueryRetriever
 from langchain_core import indexing
 from langchain_core.documents import Document
-from langchain_core.runnables import RunnableLambda
-from langchain_core.structured_query import (
-    Comparator,
-    Comparison,
-    Operation,
-    Operator,
-    StructuredQuery,
-)
 from langchain_tests.integration_tests import VectorStoreIntegrationTests
 from llama_index.core import Document as IndexDocument
 from llama_index.core import VectorStoreIndex
@@ -283,33 +274,6 @@ async def test_langchain_searches_for_what_differs_and_from_a_threshold_on() -> 
         assert not retriever.invoke("tea green", score_threshold=0.999)
         with pytest.raises(ValueError, match="did you mean 'threshold_score'"):
             retriever.invoke("tea", score_threshold=0.5, threshold_score=0.5)
-
-
-def test_a_self_query_retriever_filters() -> None:
-    def understood(_: object) -> StructuredQuery:
-        since = Comparison(
-            comparator=Comparator.GTE,
-            attribute="created_at",
-            value={"date": "2024-03-02", "type": "date"},
-        )
-        kinds = [
-            Comparison(comparator=Comparator.EQ, attribute="kind", value=kind) for kind in "ab"
-        ]
-        either = Operation(operator=Operator.OR, arguments=kinds)
-        both = Operation(operator=Operator.AND, arguments=[since, either])
-        return StructuredQuery(query="tea", filter=both)
-
-    with RecallStore(embedding=WordsEmbedding()) as store:
-        vectors = langchain_recall.RecallVectorStore(store)
-        rows = [("a", "2024-03-01"), ("b", "2024-03-02"), ("c", "2024-03-03")]
-        metadatas = [{"kind": kind, "created_at": f"{day}T10:00:00Z"} for kind, day in rows]
-        vectors.add_texts(["Tea."] * 3, metadatas, ids=["a", "b", "c"])
-        asked = SelfQueryRetriever(
-            query_constructor=RunnableLambda(understood),
-            vectorstore=vectors,
-            structured_query_translator=langchain_recall.RecallTranslator(),
-        )
-        assert [each.id for each in asked.invoke("Tea since 2 March?")] == ["b"]
 
 
 NODES = [

@@ -63,10 +63,6 @@ for command in ("mcp", "serve"):
     except SystemExit as ended:
         assert not ended.code
 """
-OTEL = f"""{STORE}
-from opentelemetry import trace
-assert trace.get_tracer_provider() and store.count() == 1
-"""
 MULTILINGUAL = """
 from recall_retrievers.store import RecallStore
 from recall_retrievers.core.stage import Search
@@ -82,7 +78,6 @@ USE = {
     "langchain,look": LANGCHAIN + LOOK,
     "agents": LANGCHAIN + AGENTS,
     "serve": SERVE,
-    "chroma,embedding,otel": OTEL,
     "chroma,embedding,multilingual": MULTILINGUAL,
     "all": LLAMAINDEX + LANGCHAIN + LOOK + AGENTS + SERVE,
 }

@@ -1,11 +1,11 @@
-"""A collection copied into another one: whole, without embedding, and again where it stopped."""
+"""A collection copied into another one: whole, embedded only by another model, resumed."""
 
 from pathlib import Path
 
 import chromadb
 import pytest
 from cloud_stand_in import CloudStandIn
-from store.kit import SmallEmbedding, best, ids
+from store.kit import Counting, SmallEmbedding, best, ids, python_process
 
 from recall_retrievers.core.errors import MemoryFormatError, StoreError
 from recall_retrievers.core.memory import Memory
@@ -24,6 +24,25 @@ MEMORIES = [
     )
     for n in range(300)
 ]
+
+
+KILLED = """
+import os, sys
+from store.kit import SmallEmbedding
+from recall_retrievers.store import RecallStore
+
+class Dies(SmallEmbedding):
+    left = 1
+
+    def embed_documents(self, texts):
+        if not self.left:
+            os.kill(os.getpid(), 9)
+        self.left -= 1
+        return super().embed_documents(texts)
+
+here = RecallStore(sys.argv[1], embedding=SmallEmbedding())
+here.copy_to(RecallStore(sys.argv[1], "second", embedding=Dies(32, "other")), progress=True)
+"""
 
 
 class Once(SmallEmbedding):
@@ -82,6 +101,28 @@ def test_a_copy_that_was_interrupted_goes_on(
         assert written == [250, 50, 50]  # the first 250 are not written again
 
 
+def test_another_model_embeds_and_goes_on_after_a_kill(filled: Path) -> None:
+    whole = {"include_superseded": True}
+    with RecallStore(filled, embedding=SmallEmbedding()) as here:
+        here.supersede("m007", {"id": "newer", "content": "tea at last"})
+        expected = list(here.memories(**whole))
+    assert python_process(KILLED, str(filled)).wait(120) == -9
+
+    other = Counting(32, "other")
+    with (
+        RecallStore(filled, embedding=SmallEmbedding()) as here,
+        RecallStore(filled, "second", embedding=other) as there,
+    ):
+        assert 0 < there.count() < here.count()
+        assert here.copy_to(there) == 301
+        assert 0 < other.embedded < 301
+        assert list(there.memories(**whole)) == list(here.memories(**whole)) == expected
+        assert there.get(["m007"])[0].superseded_by == "newer"
+        for method in ("semantic", "keyword"):
+            assert ids(best(there, "word123, ago", method=method)) == ["m123"]
+        assert len(best(there, "tea", 300, filter={"event_start": {"$gt": 0}})) == 100
+
+
 def test_a_memory_that_does_not_fit_stops_the_copy_before_it_begins(
     filled: Path, cloud: CloudStandIn, collection_name: str
 ) -> None:
@@ -95,7 +136,10 @@ def test_a_memory_that_does_not_fit_stops_the_copy_before_it_begins(
         assert there.count() == 0
 
 
-def test_rows_of_others_become_memories(tmp_path: Path, chroma: chromadb.ClientAPI) -> None:
+@pytest.mark.parametrize("embedding", [Once(), SmallEmbedding(32, "other")])
+def test_rows_of_others_become_memories(
+    tmp_path: Path, chroma: chromadb.ClientAPI, embedding: SmallEmbedding
+) -> None:
     small = SmallEmbedding()
     theirs = chroma.get_or_create_collection("theirs", embedding_function=None)
     theirs.add(
@@ -107,7 +151,7 @@ def test_rows_of_others_become_memories(tmp_path: Path, chroma: chromadb.ClientA
     fields = {"created_at": "date", "user_id": "owner"}
     with (
         RecallStore(chroma, "theirs", embedding=small, fields=fields) as source,
-        RecallStore(tmp_path, embedding=Once()) as copy,
+        RecallStore(tmp_path, embedding=embedding) as copy,
     ):
         assert source.copy_to(copy) == 2
         [hit] = copy.find([Search("tea", 1, method="keyword")])[0]

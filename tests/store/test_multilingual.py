@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from store.kit import SmallEmbedding
 from tables import table
 
 from recall_retrievers.core.errors import EmbeddingMismatchError, StoreError
@@ -89,6 +90,18 @@ def test_it_is_chosen_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
     assert line.levelname == "INFO"
     assert all(model.model_name in line.message for model in (MiniLM, Multilingual))
     assert CAT not in line.message
+
+
+@pytest.mark.parametrize(
+    ("embedding", "model"), [("default", MiniLM), (SmallEmbedding(), Multilingual)]
+)
+def test_a_copy_has_the_vectors_that_are_there_or_the_model_of_its_script(
+    embedding: object, model: type[LocalModel]
+) -> None:
+    with RecallStore(embedding=embedding) as store, RecallStore() as other:
+        store.add([CAT])
+        assert store.copy_to(other) == other.count() == 1
+        assert other.embedding_model == model.model_name
 
 
 @pytest.mark.parametrize("there", ["another", "nothing"])

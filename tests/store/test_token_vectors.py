@@ -93,9 +93,11 @@ def test_a_memory_keeps_them_when_it_is_changed_but_for_its_text(tmp_path: Path)
 
 
 def test_a_pool_in_which_many_have_none_is_compared_by_vectors_alone() -> None:
-    with opened(**TEXTS) as store, opened(raw="green grass") as other:
+    with opened(**TEXTS) as store, opened(raw="green grass") as other, opened() as new:
         other.copy_to(store)  # vectors alone are copied
         [first, *_] = RecallRetriever(store=store).invoke(ASKED)
+        new.add(store.memories(include_superseded=True))
+        assert set(measured(new)) == {*TEXTS, "raw"}
 
     assert "recall_by_tokens" not in first.metadata
     assert "1 candidates have no token vectors" in first.metadata["recall_degraded"]

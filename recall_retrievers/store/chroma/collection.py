@@ -295,19 +295,16 @@ class Collection:
         """How many rows it has."""
         return int(self.chroma.count())
 
-    def memories(self) -> Iterator[Candidate]:
-        """All memories of the collection, read page by page."""
-        for page in pages(self.chroma, ["documents", "metadatas"]):
-            yield from (memory for memory in self._candidates(page) if memory is not None)
-
-    def with_vectors(self) -> Iterator[tuple[list[Candidate], NDArray[np.float32]]]:
-        """All memories with their vectors, page by page; rows without a text are left out."""
-        for page in pages(self.chroma, ["documents", "metadatas", "embeddings"]):
+    def memories(
+        self, *, vectors: bool
+    ) -> Iterator[tuple[list[Candidate], NDArray[np.float32] | None]]:
+        """All memories, page by page, with their vectors or without; rows need a text."""
+        for page in pages(self.chroma, ["documents", "metadatas", *["embeddings"] * vectors]):
             memories = self._candidates(page)
             present = [memory is not None for memory in memories]
             if any(present):
-                vectors = np.asarray(page["embeddings"], dtype=np.float32)[present]
-                yield [memory for memory in memories if memory is not None], vectors
+                read = np.asarray(page["embeddings"], np.float32)[present] if vectors else None
+                yield [memory for memory in memories if memory is not None], read
 
     def times(self, ranges: Sequence[TimeRange]) -> list[Where | None]:
         """The conditions on time. A row must fulfil one of them. Empty without a time."""

@@ -23,9 +23,9 @@ from recall_retrievers.core.memory import (
     UnreadEvents,
     check_values,
 )
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import ANYBODY, Scope, with_scope
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.store.chroma.fields import (
     CREATED_KEYS,
     EARLIEST,

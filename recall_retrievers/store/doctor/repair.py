@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.errors import EmbeddingMismatchError, StoreDamagedError, StoreError
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.system import make_private
-from recall_retrievers.core.tracing import progress_bar
 from recall_retrievers.store.chroma.database import (
     Tables,
     UnknownLayoutError,
