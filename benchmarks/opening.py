@@ -14,9 +14,9 @@ Every figure is of a process of its own, on files that the machine has in its me
 - ``recall, building``: our retriever where Chroma has all rows and the row index does not exist.
 - ``recall``: our retriever after that: the median of ``--rounds`` processes.
 
-The processes take turns, and times are processor time. ``first_s`` are the seconds from the open
-store to its first answer, ``hybrid_s`` those to the first answer by meaning *and* words (an answer
-while rows are still read says that it is less).
+The processes take turns, and times are processor time. ``first_s`` are the seconds from opening to
+the first answer, ``hybrid_s`` those to the first answer by meaning *and* words (an answer while
+rows are still read says that it is less); ``open_s`` is their part before the question.
 ``next_ms`` is the median of the questions after that. ``beyond_mb`` is the resident memory beyond
 that of ``chroma``, ``peak_beyond_mb`` the most of it. ``ask_s`` is ``recall ask`` as a whole
 process, with the default embedding; ``ask_of_100_s`` the same on a hundred rows. ``--page``

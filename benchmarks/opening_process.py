@@ -19,8 +19,8 @@ _NEXT = 15  # questions after the first
 
 
 Opened = dict[str, float]
-"""Seconds of processor time to open, to the first answer and to the first full one; then the rest;
-memory in MB."""
+"""Seconds of processor time to open, until the first answer and until the first full one; then the
+rest; memory in MB."""
 
 
 def _chroma(data: Kept) -> Opened:
@@ -65,10 +65,10 @@ def _timed(opened: float, ask: Callable[[int], bool]) -> Opened:
     """Ask until an answer is full, and then further questions.
 
     Args:
-        opened: Seconds that opening took.
+        opened: Seconds that opening took; they count for the answers.
         ask: Asks a question, and returns whether the answer was full.
     """
-    started = time.process_time()
+    started = time.process_time() - opened
     full = ask(0)
     first = time.process_time() - started
     while not full:
