@@ -147,7 +147,7 @@ def _time(kept: Kept) -> Iterator[str]:
 
 def _latency(kept: Kept) -> Iterator[str]:
     counts = sorted(kept["by_rows"], key=int)
-    yield "## What a question costs\n"
+    yield "## What it costs\n"
     yield f"    python -m benchmarks.latency --data DIR --rows {','.join(counts)} --json OUT\n"
     yield (
         "Milliseconds of processor time, medians; on disk kilobytes. In brackets: how many times "
