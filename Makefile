@@ -82,7 +82,7 @@ fix: $(READY)  ## format, and what the linter can mend
 	$(BIN)/ruff check --fix .
 
 bench: $(READY)  ## latency, loading; with DATA=folder, retrieval quality on that folder too
-	$(BIN)/python -m benchmarks.latency --rows 10000
+	$(BIN)/python -m benchmarks.latency
 	$(BIN)/python -m benchmarks.loading --memories $(MEMORIES)
 	$(BIN)/python -m benchmarks.gate --data benchmarks/data/unseen_gate.jsonl
 	$(BIN)/python -m benchmarks.conformance
@@ -93,7 +93,7 @@ measured: $(READY)  ## all benchmarks on the sets in the folder DATA, and docs/m
 	$(BIN)/python -m benchmarks.retrieval --data $(DATA) --json results/retrieval.json
 	$(BIN)/python -m benchmarks.stock $(patsubst %,--data %,$(wildcard $(DATA)/*/)) --json results/stock.json
 	$(BIN)/python -m benchmarks.gate --data benchmarks/data/unseen_gate.jsonl --json results/gate.json
-	$(BIN)/python -m benchmarks.latency --rows 10000 --json results/latency.json
+	$(BIN)/python -m benchmarks.latency --data $(DATA) --rows 1000,10000,100000 --json results/latency.json
 	$(BIN)/python -m benchmarks.loading --memories $(MEMORIES) --json results/loading.json
 	$(BIN)/python -m benchmarks.footprint --json results/footprint.json
 	$(BIN)/python -m benchmarks.measured --results results > docs/measured.md

@@ -20,21 +20,6 @@ def write_opening(page: Path, by_rows: Mapping[str, Any]) -> None:
     _write(page, "opening", _opening(by_rows))
 
 
-def read_opening(page: Path) -> dict[str, Any]:
-    """The figures in the table of the page, as far as the picture shows them."""
-    systems, by_rows = {name: system for system, name in _SYSTEMS.items()}, dict[str, Any]()
-    for line in page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 6 and (system := systems.get(cells[1])):
-            took, memory, following = (
-                float(cells[x].split()[0].replace("-", "0")) for x in (2, 4, 5)
-            )
-            figures = {"hybrid_s": took, "beyond_mb": memory, "next_ms": following}
-            rows = by_rows.setdefault(cells[0].replace(",", ""), {"systems": {}})
-            rows["systems"][system] = figures
-    return by_rows
-
-
 def write_server(page: Path, systems: Mapping[str, Any]) -> None:
     """Put the figures of `benchmarks.server` into the page."""
     _write(page, "server", _server(systems))

@@ -1,23 +1,25 @@
-"""What a question costs, and what it finds, beside what people use instead. Texts are real.
+"""What a question, an added memory, opening and a folder cost, beside what people use instead.
 
-    python -m benchmarks.latency [--data DIR] [--rows 10000,100000] [--questions 40]
-                                 [--vectors FILE] [--json OUT] [--picture FILE.svg]
+    python -m benchmarks.latency [--data DIR] [--rows 1000,10000] [--questions 40]
+                                 [--vectors FILE] [--json OUT]
 
-The memories are those of ``real_rows``; every system embeds the question itself, with the same
+The memories are those of ``real_rows``. Every system embeds the question itself, with the same
 model, and returns ten memories. The systems take turns question by question, in an order dealt
 anew for each, in one process, after a warm-up:
 
 - ``recall``: our LangChain retriever as it comes: by meaning, by words and by token vectors;
-- ``recall_meaning``: ``RecallStore.find`` by meaning alone, which answers what Chroma answers;
+- ``recall_meaning``: the same retriever with ``method="semantic"``;
 - ``langchain_chroma``: ``Chroma.similarity_search`` on a collection as it makes one;
-- ``langchain_chroma_on_ours``: the same on our collection, whose graph looks at more candidates;
 - those of ``rivals`` that are installed: ``pip install --group rivals``.
 
 A question is asked of all memories (``all``), of those of one user of twenty (``one_user``), and of
-a tenth of the time (``a_time``: ours prefers it, as it comes; the others filter). ``cpu_ms`` is the
-processor time of the whole process, ``wall_ms`` the time on the clock, both medians. Each is
-divided by that of ``langchain_chroma``. ``found`` is the share of the ten memories with the
-nearest vectors that a system by meaning returned. ``--picture`` draws ``cpu_ms`` against the rows.
+a tenth of the time (``a_time``: ours prefers it, as it comes; the others filter). All systems embed
+it in 8 bits, as `MiniLM` embeds a question, and once more all in floats (``all, floats``). Then
+each adds memories one by one, whose vectors are known (``add``), and is opened, asked once and
+closed in this process (``open``).
+
+``cost`` is the median of the milliseconds of processor time of the whole process, and for ``disk``
+the kilobytes of a memory in the folder. ``ratio`` is the cost divided by ``langchain_chroma``'s.
 """
 
 from __future__ import annotations
@@ -26,32 +28,30 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 import chromadb
 import numpy as np
 from langchain_chroma import Chroma
 
 from benchmarks import rivals
-from benchmarks.latency_picture import draw
 from benchmarks.output import json_file, write_json
 from benchmarks.real_rows import USERS, RealRows, real_rows, user_of
 from benchmarks.report import print_latency
 from langchain_recall import Memory, RecallRetriever, RecallStore, Scope
 from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.core.stage import Search
-from recall_retrievers.timeline import TimeRange
 
 K = 10
-_WARM_UP = 5
+_WARM_UP, _ADDED, _OPENED = 5, 45, 15  # turns; the second and third are with the warm-up
 _PART = 5_000  # memories in one call
-_BY_MEANING = ("recall_meaning", "langchain_chroma", "langchain_chroma_on_ours")
+_CASES = ("all", "one_user", "a_time")
 _BASELINE = "langchain_chroma"
+
+T = TypeVar("T")
 
 
 class Asked(NamedTuple):
@@ -69,138 +69,154 @@ System = Callable[[Asked], Sequence[str]]
 class Figures(TypedDict):
     """What was measured of one system in one case."""
 
-    cpu_ms: float
-    wall_ms: float
-    cpu_ratio: float
-    wall_ratio: float
-    found: float | None
+    cost: float
+    ratio: float
 
 
 def measure(data: RealRows) -> dict[str, dict[str, Figures]]:
-    """Fill the stores and ask them; figures by case and system."""
-    with ExitStack() as opened:
-        folder = Path(opened.enter_context(_folder()))
-        systems = {**_ours(data, folder, opened), **rivals.systems(data, folder, opened, K)}
-        return {case: _measured(systems, data, case) for case in ("all", "one_user", "a_time")}
-
-
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-
-
-def _ours(data: RealRows, folder: Path, opened: ExitStack) -> dict[str, System]:
-    client: Any = opened.enter_context(closing(chromadb.PersistentClient(str(folder / "chroma"))))
-    # The texts tell of times, but nobody asks for these here.
-    store = opened.enter_context(
-        RecallStore(client, "ours", embedding=data.embedding, event_times=False)
-    )
-    stock = Chroma("stock", data.embedding, client=client)  # type: ignore[arg-type]  # it has the methods
-    rows = range(len(data.texts))
-    for start in progress_bar(rows[::_PART], desc="storing", unit="parts"):
-        part = rows[start : start + _PART]
-        store.add([_memory(data, row) for row in part])
-        stock.add_texts(
-            [data.texts[row] for row in part],
-            [{"user_id": user_of(row), "created_at": data.time(row).timestamp()} for row in part],
-            [f"{row:07}" for row in part],
+    """Fill the stores, ask them, add to them and open them again; figures by case and system."""
+    measured: dict[str, dict[str, Figures]] = {}
+    # Added later: the texts of the first memories under new ids, for their vectors are known.
+    rows, new = range(len(data.texts)), range(len(data.texts), len(data.texts) + _ADDED)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        with ExitStack() as opened:
+            store, stock = opened.enter_context(_ours(data, folder)), _stock(data, folder, opened)
+            for start in progress_bar(rows[::_PART], desc="storing", unit="parts"):
+                store.add([_memory(data, row) for row in rows[start : start + _PART]])
+                _add_stock(stock, data, rows[start : start + _PART])
+            systems = {**_systems(store, stock), **rivals.systems(data, folder, opened, K)}
+            for floats in (False, True):
+                data.embedding.floats = floats
+                for case in _CASES:
+                    told = f"{case}, floats" if floats else case
+                    measured[told] = _questions(systems, data, case)
+            data.embedding.floats = False
+            adding: dict[str, Callable[[int], object]] = {
+                "recall": lambda row: store.add([_memory(data, row)]),
+                _BASELINE: lambda row: _add_stock(stock, data, [row]),
+            }
+            measured["add"] = _in_turns(adding, new, "add")
+        opening: dict[str, Callable[[str], object]] = {
+            "recall": lambda text: _opened_ours(data, folder, text),
+            _BASELINE: lambda text: _opened_stock(data, folder, text),
+        }
+        measured["open"] = _in_turns(opening, data.questions[:_OPENED], "open")
+        measured["disk"] = _figures(
+            {name: [_bytes(folder / name) / 1024 / new.stop] for name in opening}
         )
-    retriever = RecallRetriever(store=store, k=K, timezone="UTC")
-    on_ours = Chroma("ours", data.embedding, client=client)  # type: ignore[arg-type]
-    return {
-        "recall": lambda asked: [
-            each.page_content
-            for each in retriever.invoke(asked.text, scope=_scope(asked), time_range=asked.during)
-        ],
-        "recall_meaning": lambda asked: [
-            hit.content
-            for hit in store.find([Search(asked.text, K, _scope(asked), within=_within(asked))])[0]
-        ],
-        "langchain_chroma": _similar(stock, 1),
-        "langchain_chroma_on_ours": _similar(on_ours, 1000),
-    }
+    return measured
+
+
+def _ours(data: RealRows, folder: Path) -> RecallStore:
+    return RecallStore(folder / "recall", embedding=data.embedding)
+
+
+def _stock(data: RealRows, folder: Path, opened: ExitStack) -> Chroma:
+    client: Any = chromadb.PersistentClient(str(folder / _BASELINE))
+    opened.enter_context(closing(client))
+    return Chroma("stock", data.embedding.for_langchain(), client=client)
+
+
+def _opened_ours(data: RealRows, folder: Path, text: str) -> None:
+    with _ours(data, folder) as store:
+        RecallRetriever(store=store, k=K, timezone="UTC").invoke(text)
+
+
+def _opened_stock(data: RealRows, folder: Path, text: str) -> None:
+    with ExitStack() as opened:
+        _stock(data, folder, opened).similarity_search(text, k=K)
+
+
+def _bytes(folder: Path) -> int:
+    # What the disk holds, not how long the files are: that of our vectors has holes.
+    return sum(512 * each.stat().st_blocks for each in folder.rglob("*"))
 
 
 def _memory(data: RealRows, row: int) -> Memory:
     return Memory(
         id=f"{row:07}",
-        content=data.texts[row],
+        content=data.text(row),
         created_at=data.time(row),
         memory_type="conversation",
         scope=Scope(user_id=user_of(row)),
     )
 
 
-def _scope(asked: Asked) -> Scope:
-    return Scope() if asked.user is None else Scope(user_id=asked.user)
+def _add_stock(stock: Chroma, data: RealRows, rows: Sequence[int]) -> None:
+    stock.add_texts(
+        [data.text(row) for row in rows],
+        [{"user_id": user_of(row), "created_at": data.time(row).timestamp()} for row in rows],
+        [f"{row:07}" for row in rows],
+    )
 
 
-def _within(asked: Asked) -> tuple[TimeRange, ...]:
-    return () if asked.during is None else (TimeRange(*asked.during, "day"),)
+def _systems(store: RecallStore, stock: Chroma) -> dict[str, System]:
+    retriever = RecallRetriever(store=store, k=K, timezone="UTC")
 
+    def ours(asked: Asked, **settings: Any) -> list[str]:
+        scope = Scope() if asked.user is None else Scope(user_id=asked.user)
+        found = retriever.invoke(asked.text, scope=scope, time_range=asked.during, **settings)
+        return [each.page_content for each in found]
 
-def _similar(store: Chroma, a_second: int) -> System:
-    """The answers of langchain-chroma, whose rows have so many units of time in a second."""
-
-    def answer(asked: Asked) -> list[str]:
+    def similar(asked: Asked) -> list[str]:
         conditions: list[dict[str, Any]] = []
         if asked.user is not None:
             conditions.append({"user_id": asked.user})
         if asked.during is not None:
-            first, end = (int(each.timestamp() * a_second) for each in asked.during)
+            first, end = (each.timestamp() for each in asked.during)
             conditions += [{"created_at": {"$gte": first}}, {"created_at": {"$lt": end}}]
         where: Any = conditions[0] if len(conditions) == 1 else {"$and": conditions}
-        found = store.similarity_search(asked.text, k=K, filter=where if conditions else None)
+        found = stock.similarity_search(asked.text, k=K, filter=where if conditions else None)
         return [each.page_content for each in found]
 
-    return answer
-
-
-def _measured(systems: dict[str, System], data: RealRows, case: str) -> dict[str, Figures]:
-    taken: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    found: dict[str, list[float]] = defaultdict(list)
-    order = np.random.default_rng(0)
-    able = [name for name in systems if case == "all" or name not in rivals.WITHOUT_CONDITIONS]
-    for number, text in enumerate(progress_bar(data.questions, desc=case, unit="questions")):
-        asked, rows = _asked(data, case, number, text)
-        vector = np.array(data.embedding.embed_query(text), dtype=np.float32)
-        nearest = data.nearest(vector, rows, K)
-        # Who follows another finds warm what that one has read, so the order changes.
-        for name in order.permutation(able):
-            cpu, wall = time.process_time(), time.perf_counter()
-            answer = systems[name](asked)
-            spent = time.process_time() - cpu, time.perf_counter() - wall
-            if number >= _WARM_UP:
-                taken[name].append(spent)
-                if name in _BY_MEANING:
-                    found[name].append(len(nearest & set(answer)) / len(nearest))
-    medians = {
-        name: [1000 * statistics.median(column) for column in zip(*spent, strict=True)]
-        for name, spent in taken.items()
-    }
     return {
-        name: {
-            "cpu_ms": round(cpu, 3),
-            "wall_ms": round(wall, 3),
-            "cpu_ratio": round(cpu / medians[_BASELINE][0], 3),
-            "wall_ratio": round(wall / medians[_BASELINE][1], 3),
-            "found": round(statistics.mean(found[name]), 3) if name in found else None,
-        }
-        for name, (cpu, wall) in ((name, medians[name]) for name in able)
+        "recall": ours,
+        "recall_meaning": lambda asked: ours(asked, method="semantic"),
+        _BASELINE: similar,
     }
 
 
-def _asked(data: RealRows, case: str, number: int, text: str) -> tuple[Asked, Sequence[int]]:
-    """A question of a case, and the rows that it is asked of."""
-    rows = range(len(data.texts))
+def _questions(systems: dict[str, System], data: RealRows, case: str) -> dict[str, Figures]:
+    able = {x: y for x, y in systems.items() if case == "all" or x not in rivals.WITHOUT_CONDITIONS}
+    asked = [_asked(data, case, number, text) for number, text in enumerate(data.questions)]
+    return _in_turns(able, asked, case)
+
+
+def _asked(data: RealRows, case: str, number: int, text: str) -> Asked:
+    """A question of a case."""
     if case == "one_user":
-        user = number % USERS
-        return Asked(text, user_of(user)), rows[user::USERS]
+        return Asked(text, user_of(number))
     if case == "a_time":
-        width = len(rows) // 10
-        first = int((len(rows) - width - 1) * (number * 0.618034 % 1))
-        during = data.time(first), data.time(first + width)
-        return Asked(text, during=during), rows[first : first + width]
-    return Asked(text), rows
+        width = len(data.texts) // 10
+        first = int((len(data.texts) - width - 1) * (number * 0.618034 % 1))
+        return Asked(text, during=(data.time(first), data.time(first + width)))
+    return Asked(text)
+
+
+def _in_turns(
+    actions: Mapping[str, Callable[[T], object]], turns: Sequence[T], case: str
+) -> dict[str, Figures]:
+    """Let each system take each turn; what comes first is a warm-up."""
+    costs: dict[str, list[float]] = {name: [] for name in actions}
+    order = np.random.default_rng(0)
+    for number, turn in enumerate(progress_bar(turns, desc=case, unit="turns")):
+        # Who follows another finds warm what that one has read, so the order changes.
+        for name in order.permutation([*actions]):
+            before = time.process_time()
+            actions[name](turn)
+            spent = time.process_time() - before
+            if number >= _WARM_UP:
+                costs[name].append(1000 * spent)
+    return _figures(costs)
+
+
+def _figures(costs: Mapping[str, Sequence[float]]) -> dict[str, Figures]:
+    medians = {name: statistics.median(each) for name, each in costs.items()}
+    return {
+        name: {"cost": round(cost, 3), "ratio": round(cost / medians[_BASELINE], 3)}
+        for name, cost in medians.items()
+    }
 
 
 def _row_counts(given: str) -> list[int]:
@@ -214,11 +230,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser("python -m benchmarks.latency")
     parser.add_argument("--data", type=Path, action="append", default=[], metavar="DIR")
-    parser.add_argument("--rows", type=_row_counts, default=[10_000], metavar="N,N")
+    parser.add_argument("--rows", type=_row_counts, default=[1_000, 10_000], metavar="N,N")
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--vectors", type=Path, metavar="FILE")
     parser.add_argument("--json", type=json_file)
-    parser.add_argument("--picture", type=Path, metavar="FILE.svg")
     given = parser.parse_args(argv)
     if given.questions < 1:
         parser.error("--questions takes a number from 1 on")
@@ -228,8 +243,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     }
     result = {"k": K, "questions": given.questions, "by_rows": by_rows}
     print_latency(result, rivals.missing())
-    if given.picture is not None:
-        given.picture.write_text(draw(by_rows), encoding="utf-8")
     write_json(given.json, result)
 
 

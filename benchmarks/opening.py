@@ -1,11 +1,11 @@
-"""How long the first answer takes after opening, and how much memory that needs.
+"""What the first answer costs after opening, and how much memory that needs.
 
-    python -m benchmarks.opening [--rows 10000,100000,1000000] [--folder FOLDER] [--rounds 3]
+    python -m benchmarks.opening [--rows 10000,100000] [--folder FOLDER] [--rounds 3]
                                  [--minutes 60] [--json OUT] [--page docs/how_it_grows.md]
 
 A collection of each size is built once under ``--folder`` (see `made_collection`: the vectors are
-made, Chroma writes the rows) and kept, so that a second run need not build it. A million rows take
-4.5 GB. A size that is not built within ``--minutes`` is left out; run it again to go on.
+made, Chroma writes the rows) and kept, so that a second run need not build it. A size that is not
+built within ``--minutes`` is left out; run it again to go on.
 
 Every figure is of a process of its own, on files that the machine has in its memory:
 
@@ -14,31 +14,31 @@ Every figure is of a process of its own, on files that the machine has in its me
 - ``recall, building``: our retriever where Chroma has all rows and the row index does not exist.
 - ``recall``: our retriever after that: the median of ``--rounds`` processes.
 
-``first_s`` are the seconds from the open store to its first answer, ``hybrid_s`` those to the first
-answer by meaning *and* words (an answer while rows are still read says that it is less).
+The processes take turns, and times are processor time. ``first_s`` are the seconds from opening to
+the first answer, ``hybrid_s`` those to the first answer by meaning *and* words (an answer while
+rows are still read says that it is less); ``open_s`` is their part before the question.
 ``next_ms`` is the median of the questions after that. ``beyond_mb`` is the resident memory beyond
 that of ``chroma``, ``peak_beyond_mb`` the most of it. ``ask_s`` is ``recall ask`` as a whole
 process, with the default embedding; ``ask_of_100_s`` the same on a hundred rows. ``--page``
-writes them into the table of a page, and draws the picture beside it of that table.
+writes them into the table of a page.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.grown_page import read_opening, write_opening
+from benchmarks.grown_page import write_opening
 from benchmarks.kept_collection import NAME, Kept, client_of
 from benchmarks.made_collection import NotBuiltError, made
-from benchmarks.opening_picture import draw
 from benchmarks.opening_process import SYSTEMS, K, Opened
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_opening
@@ -53,9 +53,9 @@ def measure(folder: Path, rows: int, rounds: int, minutes: float) -> dict[str, o
     small = made(folder, _SMALL, minutes)
     _forget_index(data.path)
     building = _process("recall", data)
-    by_system = {name: [_process(name, data) for _ in range(rounds)] for name in SYSTEMS}
+    turns = [{name: _process(name, data) for name in SYSTEMS} for _ in range(rounds)]
     systems = {"recall, building": building} | {
-        name: _medians(each) for name, each in by_system.items()
+        name: _medians([turn[name] for turn in turns]) for name in SYSTEMS
     }
     base = systems["chroma"]
     return {
@@ -88,16 +88,18 @@ def _process(system: str, data: Kept) -> Opened:
 
 
 def _asked(data: Kept, rounds: int) -> float:
-    """Seconds that `recall ask` takes as a whole process."""
+    """Seconds of processor time that `recall ask` takes as a whole process."""
     took = []
     for number in range(rounds):
-        started = time.perf_counter()
+        before = os.times()
         question = data.questions[number % len(data.questions)]
         command = ["-m", "langchain_recall", "ask", "--chroma", str(data.path), question]
         subprocess.run(  # noqa: S603 - our own module
             [sys.executable, *command], check=True, stdout=subprocess.DEVNULL, timeout=_WAITS
         )
-        took.append(time.perf_counter() - started)
+        after = os.times()
+        user, system = (after[field] - before[field] for field in (2, 3))  # of our children
+        took.append(user + system)
     return round(statistics.median(took), 2)
 
 
@@ -133,9 +135,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     print_opening(result)
     if given.page is not None:
         write_opening(given.page, by_rows)
-        picture = given.page.parent / "pictures" / "opening.svg"
-        picture.parent.mkdir(exist_ok=True)
-        picture.write_text(draw(read_opening(given.page)), encoding="utf-8")
     write_json(given.json, result)
 
 

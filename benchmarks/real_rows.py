@@ -7,17 +7,18 @@ system sees the same texts.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from benchmarks.datasets import read_retrieval_set, set_folders
 from benchmarks.embedding import once_per_text
+from langchain_recall.embedding import MiniLM as LangChainMiniLM
 from recall_retrievers.core.memory_lines import read_memories
 from recall_retrievers.evaluation.questions import read_questions
 from recall_retrievers.store.embedding.minilm import MiniLM
@@ -48,15 +49,13 @@ class RealRows:
     vectors: NDArray[np.float32]
     embedding: KnownTexts
 
+    def text(self, row: int) -> str:
+        """The text of a memory; beyond the last one they begin anew."""
+        return self.texts[row % len(self.texts)]
+
     def time(self, row: int) -> datetime:
         """When a memory was recorded."""
         return _FIRST + _SPAN * row / len(self.texts)
-
-    def nearest(self, question: NDArray[np.float32], rows: Sequence[int], k: int) -> set[str]:
-        """The texts of the rows nearest to a question, by looking at each of them."""
-        # Not `@`: its threads wait for more, and take the processor from what is timed next.
-        cosines = np.einsum("ij,j->i", self.vectors[rows], question)
-        return {self.texts[rows[place]] for place in np.argsort(-cosines)[:k].tolist()}
 
 
 def user_of(row: int) -> str:
@@ -64,47 +63,47 @@ def user_of(row: int) -> str:
     return f"user-{row % USERS:02}"
 
 
-class KnownTexts:
-    """The default embedding, which does not embed the memories again, as LangChain calls it.
+class KnownTexts(MiniLM):
+    """The default embedding, which does not embed the memories again.
 
     Attributes:
-        model_name: The name that a collection remembers.
+        rows: The two texts of each memory, by its own text, and its vector.
+        floats: Whether the network multiplies floats for a question, as it does for a memory.
     """
-
-    model_name = MiniLM.model_name
 
     def __init__(self, base: Sequence[tuple[NDArray[np.float32], TokenVectors]]) -> None:
         self._base = base
-        self._model = MiniLM()
         self.rows: dict[str, tuple[int, int, NDArray[np.float32]]] = {}
+        self.floats = False
 
-    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+    def for_langchain(self) -> Embeddings:
+        """The same, as our `MiniLM` hands its vectors to LangChain."""
+
+        class Known(LangChainMiniLM):
+            converted = self
+
+        return Known()
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of memories."""
-        vectors: list[list[float]] = np.stack([self.rows[text][2] for text in texts]).tolist()
-        return vectors
-
-    def embed_query(self, text: str) -> list[float]:
-        """The vector of a question, as Chroma's own default makes it."""
-        vector: list[float] = self._model.embed_documents([text])[0].tolist()
-        return vector
-
-    async def aembed_query(self, text: str) -> list[float]:
-        """The vector of a question."""
-        return await asyncio.to_thread(self.embed_query, text)
-
-
-class KnownTextsWithTokens(KnownTexts):
-    """The same as `RecallStore` uses it."""
+        return np.stack([self.rows[text][2] for text in texts])
 
     def embed_with_tokens(
         self, texts: Sequence[str]
     ) -> tuple[NDArray[np.float32], list[TokenVectors]]:
-        """The vectors of memories or of one question, with those of their tokens."""
-        if texts[0] not in self.rows:
-            vector, tokens = self._model.embed_query_with_tokens(texts[0])
-            return vector[None], [tokens]
-        rows = [self.rows[text] for text in texts]
-        return np.stack([row[2] for row in rows]), [self._tokens(*row[:2]) for row in rows]
+        """The vectors of memories, with those of their tokens."""
+        return self.embed_documents(texts), [self._tokens(*self.rows[text][:2]) for text in texts]
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The vector of a question."""
+        return super().embed_documents([text])[0] if self.floats else super().embed_query(text)
+
+    def embed_query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], TokenVectors]:
+        """The vector of a question, with those of its tokens."""
+        if not self.floats:
+            return super().embed_query_with_tokens(text)
+        [vector], [tokens] = super().embed_with_tokens([text])
+        return vector, tokens
 
     def _tokens(self, one: int, other: int) -> TokenVectors:
         first, second = self._base[one][1], self._base[other][1]
@@ -125,8 +124,8 @@ def real_rows(data: Sequence[Path], rows: int, questions: int, kept: Path | None
         questions: How many questions.
         kept: An SQLite file that keeps vectors between runs; None = nothing keeps them.
     """
-    found, asked = _read(data)
-    texts, made = [*dict.fromkeys(found)][:rows], list[str]()
+    found, asked = map(_dealt, _read(data))
+    texts, made = found[:rows], list[str]()
     with once_per_text(kept) as model:
         vectors, tokens = np.empty((0, MiniLM.dimension), dtype=np.float32), list[TokenVectors]()
         for start in range(0, len(texts), _PART):
@@ -134,7 +133,7 @@ def real_rows(data: Sequence[Path], rows: int, questions: int, kept: Path | None
             vectors = np.concatenate([vectors, part[:-1]])
             tokens += own[:-1]
     base = list(zip(vectors, tokens, strict=True))
-    known = KnownTextsWithTokens(base)
+    known = KnownTexts(base)
     random = np.random.default_rng(7)
     for row, (one, other) in enumerate(_pairs(len(texts), rows)):
         if one == other:
@@ -148,9 +147,14 @@ def real_rows(data: Sequence[Path], rows: int, questions: int, kept: Path | None
             vector = unit((vectors[one] + vectors[other]) / 2 + np.float32(_NOISE) * noise)
         known.rows[text] = one, other, vector
         made.append(text)
-    dealt = np.random.default_rng(0).permutation(len(asked))[:questions]
     matrix = np.stack([known.rows[text][2] for text in made])
-    return RealRows(made, [asked[number] for number in dealt], matrix, known)
+    return RealRows(made, [asked[n % len(asked)] for n in range(questions)], matrix, known)
+
+
+def _dealt(texts: Sequence[str]) -> list[str]:
+    """Each text once, those of all sets among each other."""
+    once = [*dict.fromkeys(texts)]
+    return [once[number] for number in np.random.default_rng(0).permutation(len(once))]
 
 
 def _pairs(texts: int, rows: int) -> Iterator[tuple[int, int]]:
@@ -168,4 +172,4 @@ def _read(data: Sequence[Path]) -> tuple[list[str], list[str]]:
         return [each.content for each in memories], [each.question for each in questions]
     sets = list(map(read_retrieval_set, set_folders(data)))
     texts = [m.content for each in sets for corpus in each.corpora.values() for m in corpus]
-    return texts, [*dict.fromkeys(q.text for each in sets for q in each.questions)]
+    return texts, [q.text for each in sets for q in each.questions]

@@ -16,8 +16,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from benchmarks.real_rows import RealRows, user_of
 
 if TYPE_CHECKING:
@@ -48,13 +46,16 @@ def systems(data: RealRows, folder: Path, opened: ExitStack, k: int) -> dict[str
     }
 
 
-def _ensemble(data: RealRows, folder: Path, _: ExitStack, k: int) -> System:
+def _ensemble(data: RealRows, folder: Path, opened: ExitStack, k: int) -> System:
+    import chromadb  # noqa: PLC0415
     from langchain_chroma import Chroma  # noqa: PLC0415
     from langchain_classic.retrievers import EnsembleRetriever  # noqa: PLC0415
     from langchain_community.retrievers import BM25Retriever  # noqa: PLC0415
 
     # `latency` has filled this collection.
-    stock = Chroma("stock", data.embedding, persist_directory=str(folder / "chroma"))  # type: ignore[arg-type]  # it has the methods
+    client: Any = chromadb.PersistentClient(str(folder / "langchain_chroma"))
+    opened.enter_context(closing(client))
+    stock = Chroma("stock", data.embedding.for_langchain(), client=client)
     words = BM25Retriever.from_texts(data.texts, k=_POOL)
     by_meaning = stock.as_retriever(search_kwargs={"k": _POOL})
     both = EnsembleRetriever(retrievers=[words, by_meaning], weights=[0.5, 0.5])
@@ -110,7 +111,7 @@ def _sqlite(data: RealRows, folder: Path, opened: ExitStack, k: int) -> System:
 
     def answer(asked: Asked) -> list[str]:
         condition = f" AND {where}" if (where := _condition(asked)) else ""
-        vector = np.array(data.embedding.embed_query(asked.text), dtype=np.float32).tobytes()
+        vector = data.embedding.embed_query(asked.text).tobytes()
         words = " OR ".join(f'"{word}"' for word in asked.text.replace('"', " ").split())
         arms = [
             database.execute(

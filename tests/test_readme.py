@@ -1,6 +1,7 @@
 """What the README shows is run, and what it claims holds."""
 
 import email
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -56,6 +57,22 @@ def test_the_claim_at_the_top_is_what_was_measured() -> None:
     assert ours == round(_measured("ours")[0], 2)
     assert stock == round(_measured("langchain-chroma")[0], 2)
     assert fused == round(_measured("dense + BM25 (RRF)")[0], 2)
+
+
+def test_the_costs_at_the_top_are_what_was_measured() -> None:
+    kept = (ROOT / "benchmarks" / "measured" / "figures.json").read_text(encoding="utf-8")
+    by_rows = json.loads(kept)["latency"]["by_rows"]
+    every, user, added = (
+        {rows: round(cases[case]["recall"]["ratio"], 1) for rows, cases in by_rows.items()}
+        for case in ("all", "one_user", "add")
+    )
+    [told] = [each for each in README.split("\n\n") if "processor time" in each]
+
+    assert [float(ratio) for ratio in re.findall(r"\d\.\d", told)] == [
+        *(user[rows] for rows in ("10000", "100000", "1000")),
+        *(min(every.values()), max(every.values())),
+        *(min(added.values()), max(added.values())),
+    ]
 
 
 def test_the_commands_it_names_are_in_the_makefile() -> None:
