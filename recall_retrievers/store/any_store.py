@@ -180,7 +180,7 @@ class AnyStore(Settings):
         groups: dict[str, list[tuple[int, Search]]] = defaultdict(list)
         for place, search in enumerate(searches):
             method = "semantic" if self.keyword is None else search.method
-            alike = replace(search, method=method, limit=1)
+            alike = replace(search, method=method, limit=1, with_lacking=False)
             if self.push_down is None and not (method == "keyword" and callable(self.keyword)):
                 alike = replace(alike, within=(), filter=None)  # they are checked here alone
             groups[repr(alike)].append((place, search.at(now)))
@@ -231,14 +231,14 @@ class AnyStore(Settings):
 
     def _cut(self, search: Search, hits: list[Hit], looked: int | None, *, among: bool) -> Hits:
         """The hits of a search, with what is to be known of them."""
+        if among:
+            return Hits(by_words(search.text, hits)[: search.limit])  # which say it themselves
         if looked is not None and not hits:  # then no result can say it
             _log.warning(
                 "%s: none of the first %d memories fits the search; more may be there",
                 self._name,
                 looked,
             )
-        if among:
-            return Hits(by_words(search.text, hits)[: search.limit])  # which say it themselves
         return Hits(hits[: search.limit], looked if len(hits) < search.limit else None)
 
     def _ranked(

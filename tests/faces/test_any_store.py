@@ -134,6 +134,15 @@ def test_a_store_without_words_says_so_in_the_trace(opened: Open, face: Face) ->
 
 
 @once
+def test_the_searches_of_a_question_share_one_of_the_store(opened: Open, face: Face) -> None:
+    source = opened()
+    retriever = face.RecallRetriever(store=source, timestamp=NOW, **ANN)
+
+    assert face.ask(retriever, "the filling last Tuesday", filter={"topic": "health"})
+    assert len(source.embedding.queries) == 1
+
+
+@once
 def test_words_weigh_among_what_was_found_by_meaning(opened: Open, face: Face) -> None:
     near = [f"{'the ' * number}dentist of the town" for number in range(1, 9)]
     told = [*near, "the dentist of the town, the one in Quux and no other, and the big house there"]
@@ -163,24 +172,26 @@ def test_distances_are_ranks_and_can_be_made_similarities(opened: Open, face: Fa
         face.ask(face.RecallRetriever(store=store, threshold_score=0.9), asked)
 
 
-@once
-@pytest.mark.parametrize(
-    "settings",
-    [ANN, {"filter": {"user_id": "ann"}}, {"time_range": ("2024-03-05", "2024-03-06")}],
-    ids=["scope", "filter", "time"],
-)
+@both
+@pytest.mark.parametrize("kind", ["faiss", "pgvector", "qdrant"])
 def test_what_must_hold_is_looked_for_behind_all_that_is_nearer(
-    opened: Open, face: Face, settings: dict[str, Any]
+    opened: Open, face: Face, kind: str
 ) -> None:
-    source = opened("in memory", crowd(2200))
-    whole, part = face.AnyStore(source=source), face.AnyStore(source=source, fetch_limit=2000)
-    settings = {"time_mode": "require", "timestamp": NOW, **settings}
+    opened_store = opened(kind, crowd(250))
+    source = getattr(opened_store, "source", opened_store)  # a pgvector comes with its similarity
+    whole, part = face.AnyStore(source=source), face.AnyStore(source=source, fetch_limit=220)
 
-    far = face.ask(face.RecallRetriever(store=whole, **settings), "the dentist")
-    near = face.ask(face.RecallRetriever(store=part, **settings), "the dentist")
-
-    assert [each.id for each in far] == ["ann"]
-    assert near == []  # the bound that was set
+    for must in (
+        ANN,
+        {"filter": {"user_id": {"$ne": "bob"}}},
+        {"time_range": ("2024-03-05", "2024-03-06"), "time_mode": "require"},
+    ):
+        far, near = (
+            face.ask(face.RecallRetriever(store=store, timestamp=NOW, **must), "the dentist")
+            for store in (whole, part)
+        )
+        assert [each.content.split()[0] for each in far] == ["He"]
+        assert near == []  # the bound that was set
 
 
 @once
