@@ -4,23 +4,19 @@ The vectors lie in clusters, as those of real texts do (an even cloud of 384 dim
 for the index than anything people write): one centre for every hundred rows, drawn from a normal
 distribution, and each row a centre plus noise of half its length, all scaled to length 1. Texts
 are twelve words, as common as the words of a language (Zipf: the second half as common as the
-first, the third a third), and times are spread evenly over two years.
+first, the third a third).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
-DIMENSIONS = 384
+_DIMENSIONS = 384
 
-_FIRST = datetime(2022, 1, 1, tzinfo=UTC)
-_SPAN = timedelta(days=730)
 # Syllables make words that name no time and that no stemmer cuts, so a query of them is plain.
 _SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
 _WORDS = [a + b + c for a in _SYLLABLES[::3] for b in _SYLLABLES[::2] for c in _SYLLABLES[::4]]
@@ -62,54 +58,20 @@ class SyntheticRows:
     """Memories and questions that lie near some of them.
 
     Attributes:
-        texts: Of the memories, the oldest first; no two are equal.
-        times: When they were recorded, evenly spread.
+        texts: Of the memories; no two are equal.
         questions: Texts to ask.
         embedding: Knows the vectors of all of these.
     """
 
     texts: list[str]
-    times: list[datetime]
     questions: list[str]
     embedding: FreeEmbeddings
-
-    def window(self, share: float, place: float) -> tuple[datetime, datetime]:
-        """A range of time that holds this share of the rows; ``place`` from 0 to 1 moves it."""
-        width = max(1, round(len(self.times) * share))
-        first = round((len(self.times) - width) * place)
-        end = first + width
-        last = self.times[end] if end < len(self.times) else _FIRST + _SPAN
-        return self.times[first], last
-
-    def nearest(
-        self,
-        question: str,
-        window: tuple[datetime, datetime] | None,
-        k: int,
-        among: slice = slice(None),
-    ) -> set[str]:
-        """The texts that are nearest to a question, by looking at each memory.
-
-        Args:
-            question: The question.
-            window: The time of the memories.
-            k: How many.
-            among: Which of the memories of that time.
-        """
-        first, end = window or (self.times[0], self.times[-1] + _SPAN)
-        low, high = bisect_left(self.times, first), bisect_left(self.times, end)
-        vectors = self.embedding.vectors[low:high][among]
-        asked = self.embedding.vectors[self.embedding.known[question]]
-        # Not `@`: its threads wait for more, and take the processor from what is timed next.
-        cosines = np.einsum("ij,j->i", vectors, asked)
-        texts = self.texts[low:high][among]
-        return {texts[place] for place in np.argsort(-cosines)[:k].tolist()}
 
 
 def synthesise(rows: int, questions: int, seed: int = 7) -> SyntheticRows:
     """Make rows and questions; the same seed makes the same ones."""
     random = np.random.default_rng(seed)
-    centres = _unit(random.standard_normal((max(1, rows // 100), DIMENSIONS), dtype=np.float32))
+    centres = _unit(random.standard_normal((max(1, rows // 100), _DIMENSIONS), dtype=np.float32))
     vectors = _near(centres[random.integers(len(centres), size=rows)], random)
     asked = _near(vectors[random.integers(rows, size=questions)], random)
     shares = 1 / np.arange(1, len(_WORDS) + 1)
@@ -119,10 +81,7 @@ def synthesise(rows: int, questions: int, seed: int = 7) -> SyntheticRows:
     texts = said[:rows]
     asking = [" ".join(text.split()[:5]) + f" {text.split()[-1]}" for text in said[rows:]]
     known = {text: number for number, text in enumerate([*texts, *asking])}
-    times = [_FIRST + _SPAN * number / rows for number in range(rows)]
-    return SyntheticRows(
-        texts, times, asking, FreeEmbeddings(known, np.concatenate([vectors, asked]))
-    )
+    return SyntheticRows(texts, asking, FreeEmbeddings(known, np.concatenate([vectors, asked])))
 
 
 def _near(points: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:

@@ -17,6 +17,7 @@ A vector store without an index embeds with ``Settings.embed_model``, as
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
 
 from llama_index.core import VectorStoreIndex
@@ -27,14 +28,11 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from pydantic import Field, field_validator
 
 from llamaindex_recall._convert import to_candidate
-from llamaindex_recall.metadata_filters import LANGUAGES
 from llamaindex_recall.vector_store import RecallVectorStore
 from recall_retrievers.core.stage import Search
 from recall_retrievers.core.world import MemoryStore
-from recall_retrievers.store.any_store import any_store
-from recall_retrievers.store.any_store.answers import Answer, Lookup, called, in_our_names
-from recall_retrievers.store.any_store.any_store import AnyStoreOptions
-from recall_retrievers.store.any_store.coarse_filter import Dialect
+from recall_retrievers.store import any_store
+from recall_retrievers.store.any_store import Answer, AnyStoreOptions, called, in_our_names
 
 Searchable = MemoryStore | VectorStoreIndex | BasePydanticVectorStore | BaseRetriever
 """What a retriever takes as its store."""
@@ -51,8 +49,8 @@ Keyword = VectorStoreIndex | BaseRetriever | Function
 class AnyStore(any_store.AnyStore):
     """A store of your own in the place of a `RecallStore`: searched, never written."""
 
-    languages: ClassVar[Mapping[str, type[Dialect[Any]]]] = LANGUAGES
-    unfiltered: ClassVar[tuple[str, ...]] = ("FaissVectorStore",)
+    searched: ClassVar[type] = VectorStoreIndex
+    limited: ClassVar[tuple[type, ...]] = (VectorStoreIndex, VectorIndexRetriever)
 
     source: VectorStoreIndex | BaseRetriever = Field(repr=False, exclude=True)
     keyword: Keyword | None = Field(default=None, repr=False, exclude=True)
@@ -80,54 +78,39 @@ class AnyStore(any_store.AnyStore):
             return VectorStoreIndex.from_vector_store(source)
         return source
 
-    @property
-    def _vector_store(self) -> BasePydanticVectorStore | None:
-        return self.source.vector_store if isinstance(self.source, VectorStoreIndex) else None
-
     def _by_id(self, ids: Sequence[str]) -> list[Answer]:
         index = cast("VectorStoreIndex", self.source)
         nodes = index.docstore.get_nodes(list(ids), raise_error=False)
         if not nodes and index.vector_store.stores_text:
             nodes = index.vector_store.get_nodes(node_ids=list(ids))
-        return self._converted(index, (NodeWithScore(node=each) for each in nodes), None)
+        return [self._converted(NodeWithScore(node=each), None, None) for each in nodes]
 
-    async def _ask(self, lookup: Lookup, *, asynchronous: bool) -> list[Answer]:
-        source, text = self._searchable(lookup), lookup.search.text
-        if not isinstance(source, BaseRetriever):
-            found = await called(source, lookup.search, asynchronous=asynchronous)
-        else:
-            found = await source.aretrieve(text) if asynchronous else source.retrieve(text)
-        return self._converted(source, found, lookup)
-
-    def _takes_limit(self, source: object) -> bool:
-        return isinstance(source, VectorStoreIndex | VectorIndexRetriever)
-
-    def _searchable(self, lookup: Lookup) -> BaseRetriever | Function:
-        source = self.keyword if lookup.words and self.keyword is not None else self.source
-        limit = lookup.search.limit
-        if isinstance(source, VectorStoreIndex):
-            return source.as_retriever(similarity_top_k=limit, **lookup.further)
-        if isinstance(source, VectorIndexRetriever):  # only these take a number
-            retriever = copy(source)
-            retriever.similarity_top_k = limit
-            return retriever
-        return source
-
-    def _converted(
-        self, source: object, scored: Iterable[NodeWithScore], lookup: Lookup | None
+    async def _ask(
+        self, source: Any, search: Search, further: Mapping[str, Any], *, asynchronous: bool
     ) -> list[Answer]:
+        if isinstance(source, VectorStoreIndex):
+            source = source.as_retriever(similarity_top_k=search.limit, **further)
+        elif isinstance(source, VectorIndexRetriever):
+            source = copy(source)
+            source.similarity_top_k = search.limit
+        if not isinstance(source, BaseRetriever):
+            found = await called(source, search, asynchronous=asynchronous)
+        elif asynchronous:
+            found = await source.aretrieve(search.text)
+        else:
+            found = source.retrieve(search.text)
         # The scores of other retrievers may mean anything, but those of words are compared with
         # one another only.
-        known = isinstance(source, VectorIndexRetriever) or (lookup is not None and lookup.words)
-        timezone = None if lookup is None else lookup.search.timezone
+        words = self.keyword is not None and search.method == "keyword"
+        known = words or isinstance(source, VectorIndexRetriever)
         return [
-            Answer(
-                to_candidate(self._ours(each.node), timezone),
-                each.node.metadata,
-                each.score if known else None,
-            )
-            for each in scored
+            self._converted(each, each.score if known else None, search.timezone) for each in found
         ]
+
+    def _converted(
+        self, found: NodeWithScore, score: float | None, timezone: tzinfo | None
+    ) -> Answer:
+        return Answer(to_candidate(self._ours(found.node), timezone), found.node.metadata, score)
 
     def _ours(self, node: BaseNode) -> BaseNode:
         """The node with its text and metadata under our names."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from importlib import import_module
-from importlib.util import find_spec
 
 import pytest
 from tables import table
@@ -225,21 +224,6 @@ def test_what_it_cannot_do_is_named(line: str, capsys: pytest.CaptureFixture[str
     shown = capsys.readouterr().err
     assert stopped.value.code == 2
     assert words[-2] in shown or words[-1] in shown or "nowhere" in shown
-
-
-@pytest.mark.skipif(find_spec("langchain_qdrant") is None, reason="langchain-qdrant is not here")
-def test_all_of_a_user_and_a_week_is_found(measured) -> None:
-    from benchmarks import own_stores
-
-    found = measured(own_stores.main, "--rows", 1000, "--users", 1, "--queries", 1)
-
-    for ways in found.values():
-        assert {name: figures["found"] for name, figures in ways.items()} == {
-            "own_filter": 1,
-            "recall": 1,
-            "recall_hybrid": 1,
-            "recall_no_push_down": pytest.approx(0.5, abs=0.5),
-        }
 
 
 def test_it_says_what_share_the_reading_of_event_times_has(jsonl, measured, capsys):

@@ -6,11 +6,9 @@ from importlib.util import find_spec
 from typing import Any
 
 import pytest
-from chromadb import EphemeralClient
 from conftest import WordsEmbedding
 from faces.adapters import Face
 from faces.conftest import MEMORIES
-from langchain_chroma import Chroma
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
@@ -20,7 +18,6 @@ from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever as IndexRetriever
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from langchain_recall import AnyStore
 from recall_retrievers.core.candidate import Candidate
@@ -144,22 +141,13 @@ def _langchain(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) ->
         store = Faiss(LangChainWords())
     elif kind == "pgvector":
         store = _langchain_postgres(postgres())
-    elif kind == "PGVector":  # the older of its two classes
-        from langchain_postgres import PGVector
-
-        url = f"postgresql+psycopg://postgres@127.0.0.1:{postgres()}/postgres"
-        name = f"t{uuid.uuid4().hex}"
-        store = PGVector(LangChainWords(), connection=url, collection_name=name, use_jsonb=True)
-        stored = [(f"{name} {row_id}", text, data) for row_id, text, data in stored]  # of all
-    elif kind == "chroma":
-        store = Chroma(f"t{uuid.uuid4().hex}", LangChainWords())
     elif kind == "qdrant":
         store = _langchain_qdrant()
         stored = [(qdrant_id(row_id), text, data) for row_id, text, data in stored]
     else:
         store = InMemoryVectorStore(LangChainWords())
     store.add_documents(documents_of(stored))
-    if kind in ("pgvector", "PGVector"):  # their scores are cosine distances
+    if kind == "pgvector":  # its scores are cosine distances
         return AnyStore(source=store, similarity=lambda distance: 1 - distance)
     # Its own k is 2: it has to be told that more are wanted.
     return store.as_retriever(search_kwargs={"k": 2}) if kind == "vector retriever" else store
@@ -194,9 +182,7 @@ def _llamaindex(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) -
 
         vectors = FaissVectorStore(faiss_index=faiss.IndexFlatL2(DIMENSION))
     elif kind == "pgvector":
-        vectors = llamaindex_postgres(postgres())
-    elif kind == "chroma":
-        vectors = ChromaVectorStore(EphemeralClient().create_collection(f"t{uuid.uuid4().hex}"))
+        vectors = _llamaindex_postgres(postgres())
     elif kind == "qdrant":
         vectors = _llamaindex_qdrant()
         stored = [(qdrant_id(row_id), text, data) for row_id, text, data in stored]
@@ -207,7 +193,7 @@ def _llamaindex(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) -
     return index.as_retriever(similarity_top_k=2) if kind == "vector retriever" else index
 
 
-def llamaindex_postgres(port: int, **options: Any) -> Any:
+def _llamaindex_postgres(port: int) -> Any:
     if find_spec("llama_index.vector_stores.postgres") is None:
         pytest.skip("llama-index-vector-stores-postgres is not here: it takes no SQLAlchemy 2.1")
     from llama_index.vector_stores.postgres import PGVectorStore as IndexStore
@@ -223,7 +209,6 @@ def llamaindex_postgres(port: int, **options: Any) -> Any:
         embed_dim=DIMENSION,
         # Its connections belong to an event loop, and each case has one of its own.
         create_engine_kwargs={"poolclass": NullPool},
-        **options,
     )
 
 

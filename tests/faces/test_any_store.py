@@ -14,6 +14,7 @@ from faces.other_stores import (
     KINDS,
     Fixed,
     FixedIndex,
+    LangChainWords,
     Row,
     crowd,
     documents_of,
@@ -22,7 +23,9 @@ from faces.other_stores import (
     possible,
     rows,
 )
+from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core.schema import NodeWithScore
+from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 from tables import table
 
 from recall_retrievers.core.errors import (
@@ -131,6 +134,15 @@ def test_a_store_without_words_says_so_in_the_trace(opened: Open, face: Face) ->
 
 
 @once
+def test_the_searches_of_a_question_share_one_of_the_store(opened: Open, face: Face) -> None:
+    source = opened()
+    retriever = face.RecallRetriever(store=source, timestamp=NOW, **ANN)
+
+    assert face.ask(retriever, "the filling last Tuesday", filter={"topic": "health"})
+    assert len(source.embedding.queries) == 1
+
+
+@once
 def test_words_weigh_among_what_was_found_by_meaning(opened: Open, face: Face) -> None:
     near = [f"{'the ' * number}dentist of the town" for number in range(1, 9)]
     told = [*near, "the dentist of the town, the one in Quux and no other, and the big house there"]
@@ -160,33 +172,32 @@ def test_distances_are_ranks_and_can_be_made_similarities(opened: Open, face: Fa
         face.ask(face.RecallRetriever(store=store, threshold_score=0.9), asked)
 
 
-@once
-@pytest.mark.parametrize(
-    "settings",
-    [ANN, {"filter": {"user_id": "ann"}}, {"time_range": ("2024-03-05", "2024-03-06")}],
-    ids=["scope", "filter", "time"],
-)
+@both
+@pytest.mark.parametrize("kind", ["faiss", "pgvector", "qdrant"])
 def test_what_must_hold_is_looked_for_behind_all_that_is_nearer(
-    opened: Open, face: Face, settings: dict[str, Any]
+    opened: Open, face: Face, kind: str
 ) -> None:
-    source = opened("in memory", crowd(120))
-    whole, part = (
-        face.AnyStore(source=source, fetch_limit=limit, push_down=None) for limit in (1000, 100)
-    )
-    settings = {"time_mode": "require", "timestamp": NOW, **settings}
+    opened_store = opened(kind, crowd(250))
+    source = getattr(opened_store, "source", opened_store)  # a pgvector comes with its similarity
+    whole, part = face.AnyStore(source=source), face.AnyStore(source=source, fetch_limit=220)
 
-    far = face.ask(face.RecallRetriever(store=whole, **settings), "the dentist")
-    near = face.ask(face.RecallRetriever(store=part, **settings), "the dentist")
-
-    assert [each.id for each in far] == ["ann"]
-    assert near == []  # the bound that was set
+    for must in (
+        ANN,
+        {"filter": {"user_id": {"$ne": "bob"}}},
+        {"time_range": ("2024-03-05", "2024-03-06"), "time_mode": "require"},
+    ):
+        far, near = (
+            face.ask(face.RecallRetriever(store=store, timestamp=NOW, **must), "the dentist")
+            for store in (whole, part)
+        )
+        assert [each.content.split()[0] for each in far] == ["He"]
+        assert near == []  # the bound that was set
 
 
 @once
 def test_a_store_that_was_not_looked_through_wholly_says_so(face: Face, opened: Open) -> None:
     near = {"id": "near", "content": "the dentist", "scope": {"user_id": "ann"}}
-    source = opened("in memory", [near, *crowd(20)])
-    store = face.AnyStore(source=source, fetch_limit=8, push_down=None)
+    store = face.AnyStore(source=opened("in memory", [near, *crowd(20)]), fetch_limit=8)
 
     def ask(user: str) -> list[Any]:
         retriever = face.RecallRetriever(store=store, k=2, fetch_k=1, scope={"user_id": user})
@@ -202,6 +213,55 @@ def test_a_store_that_was_not_looked_through_wholly_says_so(face: Face, opened: 
     )
     assert len(enough) == 2
     assert all("recall_looked_through" not in each.metadata for each in enough)
+
+
+@both
+def test_a_function_lets_the_store_search_deeper_and_never_wider(face: Face, opened: Open) -> None:
+    seen = []
+
+    def of(user: str) -> dict[str, Any]:
+        if face.is_langchain:
+            return {"filter": lambda document: document.metadata["user_id"] == user}
+        return {"filters": MetadataFilters(filters=[MetadataFilter(key="user_id", value=user)])}
+
+    def push_down(search: Any) -> dict[str, Any]:
+        seen.append(search)
+        return of("ann")
+
+    store = face.AnyStore(
+        source=opened("in memory", crowd(120)), push_down=push_down, fetch_limit=60
+    )
+    week = (datetime(2024, 3, 4, tzinfo=UTC), datetime(2024, 3, 11, tzinfo=UTC))
+    settings = {"time_range": week, "time_mode": "require", "filter": {"user_id": {"$ne": "eve"}}}
+    retriever = face.RecallRetriever(store=store, **settings)
+
+    [ann] = face.ask(retriever, "the dentist", scope={"user_id": "ann"})
+    bobs = face.ask(retriever, "the dentist", scope={"user_id": "bob"})
+
+    assert ann.id == "ann"
+    assert "recall_looked_through" not in ann.metadata
+    assert bobs == []
+    assert (seen[0].scope.user_id, seen[0].filter) == ("ann", settings["filter"])
+    assert [(each.start, each.end) for each in seen[0].within] == [week]
+
+
+@once
+def test_a_store_that_refuses_so_many_says_what_bounds_them(face: Face) -> None:
+    class Bounded(InMemoryVectorStore):
+        def similarity_search_with_score(self, query: str, k: int = 4, **more: Any) -> Any:
+            if k > 100:
+                raise ValueError("top_k must be at most 100")
+            return super().similarity_search_with_score(query, k, **more)
+
+    source = Bounded(LangChainWords())
+    source.add_documents(documents_of(rows()))
+    bounded = face.AnyStore(source=source, fetch_limit=100)
+
+    with pytest.raises(ValueError, match="top_k") as raised:
+        face.ask(face.RecallRetriever(store=source), "Carla")
+
+    assert "AnyStore(fetch_limit=...)" in raised.value.__notes__[0]
+    assert face.ask(face.RecallRetriever(store=bounded), "Carla")
 
 
 @both
@@ -380,7 +440,7 @@ def test_reflections_keep_their_weight_where_the_store_cannot_look_up_their_sour
         ({"fetch_limit": 0}, "fetch_limit must be at least 1; got 0"),
         ({"fetchlimit": 9}, "did you mean 'fetch_limit'"),
         ({"fields": {"user": "owner"}}, "no argument 'user'"),
-        ({"push_down": "sql"}, 'push_down must be "auto", "qdrant", .* got \'sql\''),
+        ({"push_down": "sql"}, "push_down must be a function; got 'sql'"),
     ],
     ids=str,
 )

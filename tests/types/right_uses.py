@@ -165,7 +165,6 @@ other = lc.AnyStore(
     similarity=lambda distance: 1 - distance,
     push_down=lambda search: {"filter": search.scope.user_id},
     keyword=documents.as_retriever(),
-    times="iso",
     fetch_limit=100,
 )
 all_of(other)
