@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.tracing import progress_bar
-from recall_retrievers.store.chroma.rows import make_ready
-from recall_retrievers.store.cloud import check_fits
 from recall_retrievers.store.live_collection import LiveCollection
 from recall_retrievers.store.store import Store
 from recall_retrievers.store.writing import BATCH
@@ -27,9 +25,6 @@ def copy_collection(source: LiveCollection, target: Store, *, progress: bool) ->
         return row.memory(events_known=not source.collection.foreign)
 
     live = target._opened.made()
-    if live.collection.cloud:
-        for row in source.collection.memories():
-            check_fits(make_ready([memory(row)], target.clock, read_events=False))
     copied = 0
     total = source.collection.count()
     with progress_bar(total=total, desc="copying", unit="memories", wanted=progress) as bar:

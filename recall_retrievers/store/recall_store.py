@@ -275,9 +275,9 @@ class RecallStore(Store):
     def copy_to(self, other: RecallStore, *, progress: bool = False) -> int:
         """Copy all memories into another store, with their vectors; nothing is embedded again.
 
-        So a collection moves from a folder to a server, and from there to Chroma Cloud. Memories
-        that the other store has already, without any change, are not written again: a copy that
-        was interrupted goes on where it ended. Other memories of the other store stay.
+        So a collection moves from a folder to a server. Memories that the other store has already,
+        without any change, are not written again: a copy that was interrupted goes on where it
+        ended. Other memories of the other store stay.
 
         Args:
             other: The store to copy to, with the same embedding model.
@@ -289,7 +289,6 @@ class RecallStore(Store):
         Raises:
             EmbeddingMismatchError: When the other store has another embedding model.
             ForeignCollectionError: When somebody else made the other collection.
-            MemoryFormatError: When a memory is too large for Chroma Cloud; then none is copied.
             StoreError: When reading or writing fails.
 
         Examples:
