@@ -82,7 +82,7 @@ class Collection:
         self, chroma: ChromaCollection, embedding: BoundedEmbedding, fields: Fields
     ) -> None:
         self.chroma: Any = chroma  # its types are narrower
-        headers = getattr(chroma._client, "get_request_headers", dict)()  # noqa: SLF001
+        headers: Any = getattr(chroma._client, "get_request_headers", dict)()  # noqa: SLF001
         self.most_rows = _CLOUD_ROWS if _CLOUD_KEY in headers else _MOST_IDS
         self.fields = fields
         self._model = embedding.model_name

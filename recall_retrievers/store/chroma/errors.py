@@ -6,7 +6,7 @@ a server it raises others than in this process. They are classified here, and no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
@@ -59,33 +59,26 @@ _STUCK = (
     "this store calls it no more. Close it, see that there is room on the disk, that it can be "
     "written and that `recall check` finds no damage, and open it again"
 )
-_Method = Callable[..., object]
-
 _VERBS = {"upsert": "store in", "get": "read", "query": "search", "modify": "note facts about"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Wrapped:
-    """A collection with all methods wrapped, by name."""
-
+class _Guarded:
     _collection: Collection
-    _wrap: Callable[[str, _Method], _Method]
+    _stuck: Event
 
     def __getattr__(self, name: str) -> object:
         value = getattr(self._collection, name)
-        return self._wrap(name, value) if callable(value) else value
+        if not callable(value):
+            return value
+        what = f"{_VERBS.get(name, name)} collection {self._collection.name!r}"
+        return chroma_errors(what, self._stuck)(value)
 
 
 def guarded(collection: Collection, stuck: Event) -> Collection:
     """A collection that raises a `StoreError` for every failure; see `chroma_errors`."""
-
-    def guard(name: str, method: _Method) -> _Method:
-        return chroma_errors(f"{_VERBS.get(name, name)} collection {collection.name!r}", stuck)(
-            method
-        )
-
     # It has whatever a collection has, and Chroma's types have no protocol for that.
-    return cast("Collection", _Wrapped(collection, guard))
+    return cast("Collection", _Guarded(collection, stuck))
 
 
 @contextmanager
