@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import chromadb
 import numpy as np
@@ -17,7 +18,6 @@ import pytest
 from _pytest.doctest import DoctestItem
 from chroma_server import ChromaServer
 from chromadb.api.shared_system_client import SharedSystemClient
-from cloud_stand_in import CloudStandIn
 from embeds_once import kept
 from hypothesis import settings
 
@@ -130,14 +130,20 @@ def server_port(chroma_server: ChromaServer) -> int:
     return chroma_server.port
 
 
-@pytest.fixture(scope="session")
-def cloud(chroma_server: ChromaServer) -> Iterator[CloudStandIn]:
-    """A stand-in for Chroma Cloud on this machine, in front of the same server."""
-    stand_in = CloudStandIn(chroma_server)
-    try:
-        yield stand_in
-    finally:
-        stand_in.stop()
+@pytest.fixture
+def cloud(server_port: int, monkeypatch: pytest.MonkeyPatch) -> chromadb.ClientAPI:
+    """A client of Chroma Cloud whose server is that one; a call of more than 300 rows fails."""
+    for name in ("get", "query", "upsert"):
+        call = getattr(chromadb.Collection, name)
+
+        def few(self: Any, *, call: Any = call, **asked: Any) -> Any:
+            rows = asked.get("limit") or asked.get("n_results") or len(asked["ids"])
+            assert rows <= 300
+            return call(self, **asked)
+
+        monkeypatch.setattr(chromadb.Collection, name, few)
+    here: Any = {"cloud_host": "127.0.0.1", "cloud_port": server_port, "enable_ssl": False}
+    return chromadb.CloudClient("default_tenant", "default_database", "key", **here)
 
 
 @pytest.fixture(scope="session")
@@ -162,19 +168,10 @@ def embeds_once(
 
 
 @pytest.fixture
-def with_a_key(cloud: CloudStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chroma Cloud is the stand-in, and the environment has a key for it."""
-    for name in ("TENANT", "DATABASE", "API_KEY"):
-        monkeypatch.setenv(f"CHROMA_{name}", "none")
-    monkeypatch.setattr(chromadb, "CloudClient", lambda tenant, database, api_key: cloud.client())
-
-
-@pytest.fixture
 def readers_place(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     server_port: int,
-    with_a_key: None,
     embeds_once: None,
 ) -> Path:
     """What a reader of the documentation has: a folder with real conversations, and a server."""

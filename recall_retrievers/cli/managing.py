@@ -257,11 +257,10 @@ def add_migrate(parser: argparse.ArgumentParser) -> None:
 
 
 def migrate(options: argparse.Namespace) -> int:
-    """Copy a collection from a folder to a server, or to Chroma Cloud.
+    """Copy a collection from a folder to a server, or back.
 
     The vectors are copied as well, so nothing is embedded again. A copy that was interrupted goes
-    on where it ended: run it again. A collection in Chroma Cloud that an older version made has no
-    words to search for; its copy has. "cloud" is Chroma Cloud, with the environment variables
+    on where it ended: run it again. "cloud" is Chroma Cloud, with the environment variables
     CHROMA_TENANT, CHROMA_DATABASE and CHROMA_API_KEY. In Python it is store.copy_to(other).
     """
     name = options.name or options.collection

@@ -67,9 +67,7 @@ _COMMANDS = {
     "delete": Command(
         "managing", "Delete memories of a collection by their owner, time, type or metadata."
     ),
-    "migrate": Command(
-        "managing", "Copy a collection from a folder to a server, or to Chroma Cloud."
-    ),
+    "migrate": Command("managing", "Copy a collection from a folder to a server, or back."),
     "check": Command("managing", "Check all files of a Chroma path."),
     "repair": Command("managing", "Repair a Chroma path whose index is damaged."),
     "mcp": Command("serve", "Serve memories to an agent, by the Model Context Protocol."),

@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +23,10 @@ from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.ranking.relevance import PAUSE
-from recall_retrievers.store.chroma.collection import Collection, pages
+from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.place import Place
 from recall_retrievers.store.chroma.where import Where, all_of, ended_where, scope_where
-from recall_retrievers.store.cloud import PREDICATES, RESULTS, CloudSearcher, predicates
-from recall_retrievers.store.cloud import conditions as cloud_conditions
 from recall_retrievers.store.conditions import UNDATED, Conditions, place_of
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import Embedded
@@ -37,14 +34,13 @@ from recall_retrievers.store.rows.cells import decided
 from recall_retrievers.store.rows.columns import NEVER, Places, Wanted
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.row_index import RowIndex
-from recall_retrievers.store.rows.scoped_rows import ScopedRows, open_rows
+from recall_retrievers.store.rows.scoped_rows import open_rows
 from recall_retrievers.store.rows.searcher import ScopedSearcher
 from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.writing import Writer
 from recall_retrievers.timeline import TimeRange
 
 _ROWS = 5_000  # without their texts, a call
-_IDS = 100_000  # a call
 _PART = 500  # moments: the ids of their rows are read at once
 _UNREAD = "-"  # stands for the text of a row, where it is not read
 
@@ -69,14 +65,9 @@ class LiveCollection:
         self.collection = collection
         self._check_open = check_open
         folder = None if place is None else place.folder
-        self._rows: ScopedRows | None = None  # the cloud has none
-        self.searcher: ScopedSearcher | CloudSearcher
-        if collection.cloud:
-            self.searcher = CloudSearcher(collection, words=collection.with_words)
-        else:
-            shared = place is None or place.shared  # whether other processes may write to it
-            self._rows = open_rows(collection, folder, index_dir, alone=private, shared=shared)
-            self.searcher = ScopedSearcher(collection, self._rows)
+        shared = place is None or place.shared  # whether other processes may write to it
+        self._rows = open_rows(collection, folder, index_dir, alone=private, shared=shared)
+        self.searcher = ScopedSearcher(collection, self._rows)
         self.writer = Writer(collection, folder, embedding)
 
     def answers(
@@ -114,7 +105,7 @@ class LiveCollection:
                     if everything:
                         return collection.count() - len(_ended(collection, standing))
                     if not dated and not collection.foreign:  # each row of ours has a text
-                        ids = _ids(collection, _where(collection, conditions))
+                        ids = collection.ids(_where(collection, conditions))
                         return len(set(ids).difference(_ended(collection, standing)))
                     return sum(1 for _ in _fitting_in_chroma(collection, conditions))
                 where = self._filter(conditions)
@@ -139,9 +130,7 @@ class LiveCollection:
         return counts
 
     def several_users(self, scope: Scope) -> bool:
-        """Whether memories in a scope are of more than one user; of the cloud that is not known."""
-        if self._rows is None:
-            return False
+        """Whether memories in a scope are of more than one user."""
         rows = self._rows.at_hand(scope)
         if rows is not None:
             return rows.table.several_users(scope)
@@ -176,7 +165,7 @@ class LiveCollection:
         if ids is None and limited:
             return [memory.id for memory in self.memories(conditions)]
         if ids is None:
-            return _ids(collection, _where(collection, conditions))
+            return collection.ids(_where(collection, conditions))
         if limited:
             found = collection.read(ids, self._filter(conditions)).values()
             return [memory.id for memory in found if conditions.admits(memory)]
@@ -212,7 +201,7 @@ class LiveCollection:
     @contextmanager
     def _indexed(self, scope: Scope) -> Iterator[RowIndex | None]:
         """The row index that has all rows of a scope; None if Chroma has to be read."""
-        if self._rows is None or (self._rows.by_scope and not scope.fields()):
+        if self._rows.by_scope and not scope.fields():
             yield None
             return
         with self._rows.using(scope) as rows:
@@ -314,7 +303,8 @@ def _ordered_in_chroma(
 
 def _fitting_in_chroma(collection: Collection, conditions: Conditions) -> Iterator[Candidate]:
     """The memories that fulfil conditions, without their texts, as Chroma has them in order."""
-    for page in _pages(collection, _where(collection, conditions), _ROWS, ["metadatas"]):
+    where = _where(collection, conditions)
+    for page in collection.pages(["metadatas"], most=_ROWS, where=where):
         for row_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
             memory = collection.candidate((row_id, _UNREAD, metadata))
             if memory is not None and conditions.admits(memory):
@@ -326,27 +316,12 @@ def _ended(collection: Collection, standing: Standing, scope: Scope = ANYBODY) -
     if standing.moment is None:
         return []
     ended = ended_where(standing, standing.moment)
-    return _ids(collection, all_of([ended, scope_where(scope, collection.fields)]))
-
-
-def _ids(collection: Collection, where: Where | None) -> list[str]:
-    return [row_id for page in _pages(collection, where, _IDS, []) for row_id in page["ids"]]
+    return collection.ids(all_of([ended, scope_where(scope, collection.fields)]))
 
 
 def _where(collection: Collection, conditions: Conditions) -> Where | None:
-    """The condition for Chroma; of the time as much as it can compare, and takes."""
+    """The condition for Chroma; of the time as much as it can compare."""
     search, recorded = conditions.search(collection.fields), conditions.recorded
-    if collection.cloud:
-        [fixed] = cloud_conditions(search, collection)
-    else:
-        scope = scope_where(search.scope, collection.fields)
-        fixed = all_of([collection.filter_where(search), scope])
-    whole = all_of([fixed, None if recorded is None else collection.times([recorded])[0]])
-    return fixed if collection.cloud and predicates(whole) > PREDICATES else whole
-
-
-def _pages(
-    collection: Collection, where: Where | None, most: int, include: list[str]
-) -> Iterator[Mapping[str, Any]]:
-    most = min(most, RESULTS) if collection.cloud else most
-    return pages(collection.chroma, include, most=most, where=where)
+    times = [] if recorded is None else collection.times([recorded])[:1]
+    scope = scope_where(search.scope, collection.fields)
+    return all_of([collection.filter_where(search), scope, *times])

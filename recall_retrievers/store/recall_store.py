@@ -204,11 +204,10 @@ class RecallStore(Store):
     def copy_to(self, other: RecallStore, *, progress: bool = False) -> int:
         """Copy all memories into another store, with their vectors if both have one model.
 
-        So a collection moves from a folder to a server, and from there to Chroma Cloud. If the
-        other store has another embedding model, that model embeds the texts: so a collection
-        changes its model. Memories that the other store has already, without any change, are
-        neither embedded nor written again: a copy that was interrupted or killed goes on where it
-        ended. Other memories of the other store stay.
+        So a collection moves from a folder to a server. If the other store has another embedding
+        model, that model embeds the texts: so a collection changes its model. Memories that the
+        other store has already, without any change, are neither embedded nor written again: a copy
+        that was interrupted or killed goes on where it ended.
 
         Args:
             other: The store to copy to. Without an ``embedding``, a new collection takes the model
@@ -220,7 +219,6 @@ class RecallStore(Store):
 
         Raises:
             ForeignCollectionError: When somebody else made the other collection.
-            MemoryFormatError: When a memory is too large for Chroma Cloud; then none is copied.
             StoreError: When reading, embedding or writing fails.
 
         Examples:

@@ -42,7 +42,6 @@ from recall_retrievers.store.chroma.rows import (
 )
 from recall_retrievers.store.chroma.search_text import by_words, index_text
 from recall_retrievers.store.chroma.where import filter_where
-from recall_retrievers.store.cloud import check_fits
 from recall_retrievers.store.conditions import (
     Changes,
     Conditions,
@@ -758,8 +757,6 @@ class Store:
         # Only now: what is refused makes nothing.
         live = self._opened.made(ready) if ready else self._opened.found()
         if live is not None:
-            if live.collection.cloud:
-                check_fits(ready)
             live.collection.check_writable()
             if self.require_scope or self._scope.fields():
                 # Checked once more when it is written: others may write in between.

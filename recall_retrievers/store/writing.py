@@ -32,7 +32,6 @@ from recall_retrievers.core.errors import (
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import (
-    KEYWORD_VECTOR,
     MAY_EXPIRE,
     SUPERSEDED_AT,
     SUPERSEDED_BY,
@@ -42,14 +41,13 @@ from recall_retrievers.store.chroma.fields import (
 )
 from recall_retrievers.store.chroma.rows import Ready, id_is_taken
 from recall_retrievers.store.chroma.search_text import index_text
-from recall_retrievers.store.cloud import keyword_vector
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding, Outcome
 from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, indexes_of
 
 _log = logging.getLogger(__name__)
 
-# Rows a call: below every limit (Cloud takes 300, SQLite 5,461), and short enough that the
+# Rows a call: below every limit (Chroma Cloud takes 300, SQLite 5,461), and short enough that the
 # interpreter, which Chroma holds while it writes, pauses for no more than 0.15 s.
 BATCH = 250
 
@@ -398,16 +396,12 @@ class Writer:
                     each.drop(part)
 
     def _as_rows(self, ready: Sequence[Ready]) -> list[_Row]:
-        """Rows as they are written now; in the cloud with their words, by which it searches."""
+        """Rows as they are written now."""
         written = to_milliseconds(datetime.now(UTC))
-        with_words = self._collection.cloud and self._collection.with_words
-        rows = []
-        for each in ready:
-            metadata: dict[str, Any] = {**each.metadata, WRITTEN_AT: written}
-            if with_words and (vector := keyword_vector(each.memory)) is not None:
-                metadata[KEYWORD_VECTOR] = vector
-            rows.append((each.memory.id, each.memory.content, metadata))
-        return rows
+        return [
+            (each.memory.id, each.memory.content, {**each.metadata, WRITTEN_AT: written})
+            for each in ready
+        ]
 
     @contextmanager
     def _indexes(self, ids: Sequence[str]) -> Iterator[Sequence[ScopedRows]]:

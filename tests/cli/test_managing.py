@@ -4,6 +4,7 @@ import io
 import json
 from pathlib import Path
 
+import chromadb
 import pytest
 from cli.kit import Run, beside
 
@@ -125,8 +126,15 @@ def test_migrate_copies_to_a_folder_and_to_a_server(
 
 
 def test_migrate_copies_to_the_cloud(
-    folder: Path, collection_name: str, with_a_key: None, run: Run
+    folder: Path,
+    collection_name: str,
+    cloud: chromadb.ClientAPI,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    for name in ("TENANT", "DATABASE", "API_KEY"):
+        monkeypatch.setenv(f"CHROMA_{name}", "none")
+    monkeypatch.setattr(chromadb, "CloudClient", lambda **_: cloud)
     assert run("migrate", folder, "cloud", "--as", collection_name)[0] == 0
     words = ("--chroma", "cloud", "--collection", collection_name, "--method", "keyword", "street?")
     code, out, _ = run("ask", *words, "--json")

@@ -25,11 +25,11 @@ def in_memory(small: SmallEmbedding) -> Iterator[RecallStore]:
         yield store
 
 
-@pytest.fixture(params=["memory", "path", "server", "cloud"])
+@pytest.fixture(params=["memory", "path", "server"])
 def store(
     request: pytest.FixtureRequest, tmp_path: Path, collection_name: str, small: SmallEmbedding
 ) -> Iterator[RecallStore]:
-    """The same store four ways."""
+    """The same store three ways."""
     with store_in(request.param, request, tmp_path / "memories", collection_name, small) as opened:
         yield opened
 

@@ -1,4 +1,4 @@
-"""The places that a collection may be in: memory, a folder, a server, Chroma Cloud."""
+"""The places that a collection may be in: memory, a folder, a server."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,9 +17,7 @@ def client_in(place: str, request: pytest.FixtureRequest, folder: Path) -> chrom
         return chromadb.EphemeralClient()
     if place == "path":
         return chromadb.PersistentClient(str(folder))
-    client: chromadb.ClientAPI = request.getfixturevalue(
-        {"server": "chroma_server", "cloud": "cloud"}[place]
-    ).client()
+    client: chromadb.ClientAPI = request.getfixturevalue("chroma_server").client()
     return client
 
 
@@ -32,7 +30,7 @@ def store_in(
         source: Path | chromadb.ClientAPI | None = {"memory": None, "path": folder}.get(place)
         # A server of the tests may have collections of other tests.
         beside_others = None
-        if place in ("server", "cloud"):
+        if place == "server":
             client = source = client_in(place, request, folder)
             beside_others = True
             stack.callback(_drop, client, name)

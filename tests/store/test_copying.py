@@ -4,10 +4,10 @@ from pathlib import Path
 
 import chromadb
 import pytest
-from cloud_stand_in import CloudStandIn
+from chroma_server import ChromaServer
 from store.kit import Counting, SmallEmbedding, best, ids, python_process
 
-from recall_retrievers.core.errors import MemoryFormatError, StoreError
+from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
@@ -59,12 +59,14 @@ def filled(tmp_path: Path) -> Path:
     return tmp_path / "here"
 
 
-def test_a_folder_moves_to_the_cloud_and_back(
-    filled: Path, tmp_path: Path, cloud: CloudStandIn, collection_name: str
+def test_a_folder_moves_to_a_server_and_back(
+    filled: Path, tmp_path: Path, chroma_server: ChromaServer, collection_name: str
 ) -> None:
     with (
         RecallStore(filled, embedding=Once()) as here,
-        RecallStore(cloud.client(), collection_name, embedding=Once(), create=True) as there,
+        RecallStore(
+            chroma_server.client(), collection_name, embedding=Once(), create=True
+        ) as there,
         RecallStore(tmp_path / "back", embedding=Once()) as back,
     ):
         assert here.copy_to(there) == there.copy_to(back) == 300
@@ -78,11 +80,13 @@ def test_a_folder_moves_to_the_cloud_and_back(
 
 
 def test_a_copy_that_was_interrupted_goes_on(
-    filled: Path, cloud: CloudStandIn, collection_name: str, monkeypatch: pytest.MonkeyPatch
+    filled: Path, chroma_server: ChromaServer, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
         RecallStore(filled, embedding=Once()) as here,
-        RecallStore(cloud.client(), collection_name, embedding=Once(), create=True) as there,
+        RecallStore(
+            chroma_server.client(), collection_name, embedding=Once(), create=True
+        ) as there,
     ):
         written: list[int] = []
         upsert = chromadb.Collection.upsert
@@ -121,19 +125,6 @@ def test_another_model_embeds_and_goes_on_after_a_kill(filled: Path) -> None:
         for method in ("semantic", "keyword"):
             assert ids(best(there, "word123, ago", method=method)) == ["m123"]
         assert len(best(there, "tea", 300, filter={"event_start": {"$gt": 0}})) == 100
-
-
-def test_a_memory_that_does_not_fit_stops_the_copy_before_it_begins(
-    filled: Path, cloud: CloudStandIn, collection_name: str
-) -> None:
-    with (
-        RecallStore(filled, embedding=SmallEmbedding()) as here,
-        RecallStore(cloud.client(), collection_name, embedding=Once(), create=True) as there,
-    ):
-        here.add([{"id": "long", "content": "tea " * 5000}])
-        with pytest.raises(MemoryFormatError, match="'long' does not fit into Chroma Cloud"):
-            here.copy_to(there)
-        assert there.count() == 0
 
 
 @pytest.mark.parametrize("embedding", [Once(), SmallEmbedding(32, "other")])

@@ -72,9 +72,9 @@ def _fits(row: dict[str, Any], scope: Any, time: Any, given: Any, kind: Any) -> 
     )
 
 
-@pytest.fixture(scope="module", params=["memory", "path", "server", "cloud"])
+@pytest.fixture(scope="module", params=["memory", "path", "server"])
 def shelf(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[RecallStore]:
-    """The same memories four ways; no test changes them."""
+    """The same memories three ways; no test changes them."""
     folder: Path = tmp_path_factory.mktemp("shelf")
     with store_in(request.param, request, folder, "shelf", SmallEmbedding()) as store:
         store.add(ROWS)
@@ -85,7 +85,7 @@ def test_lists_and_counts_what_fulfils_all_conditions(
     shelf: RecallStore, request: pytest.FixtureRequest
 ) -> None:
     every = list(itertools.product(SCOPES, RANGES, FILTERS, TYPES))
-    elsewhere = request.node.callspec.params["shelf"] in ("cloud", "server")
+    elsewhere = request.node.callspec.params["shelf"] == "server"
     for scope, time, given_filter, kind in every[:: 11 if elsewhere else 1]:
         chosen: Any = {
             "scope": scope,

@@ -238,3 +238,20 @@ def test_a_folder_that_is_in_use_is_left_alone(
     assert "kept in memory" in caplog.text
     for store in (first, second):
         assert found(store, "word7", ANN)[0] == "ann7"
+
+
+def test_chroma_cloud_is_a_server_that_returns_300_rows_a_call(
+    cloud: chromadb.ClientAPI, collection_name: str, tmp_path: Path
+) -> None:
+    with (
+        RecallStore(cloud, collection_name, embedding=SMALL, create=True) as store,
+        RecallStore(tmp_path, embedding=SMALL) as copy,
+    ):
+        fill(store, ANN, BOB)
+        for scope, rows in ((ANN, ROWS), (Scope(), 2 * ROWS)):
+            for limit in (1, 500, 1, 500):  # from the third question on with vectors of its own
+                assert found(store, "word7 of ann", scope, limit)[0] == "ann7"
+            assert store.count(scope=scope) == len([*store.memories(scope=scope)]) == rows
+        assert store.copy_to(copy) == copy.count() == 2 * ROWS
+        assert store.delete(scope=ANN, everything=True) == ROWS
+    cloud.delete_collection(collection_name)

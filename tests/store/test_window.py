@@ -86,7 +86,7 @@ def test_a_range_up_to_the_end_of_the_calendar_is_fine(in_memory: RecallStore, z
 
 @pytest.mark.parametrize("days", [1, 62, 63, 365, 3650, 36_500])
 def test_a_where_clause_stays_small(days: int) -> None:
-    """Chroma Cloud takes 8 predicates, and long lists are slow."""
+    """Long lists and many conditions are slow."""
     start = datetime(2000, 1, 1, tzinfo=UTC)
     clause = window_where([TimeRange(start, start + timedelta(days=days), "day")])
     assert len(str(clause)) < 1200

@@ -16,7 +16,6 @@ from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import EmbeddingMismatchError, ForeignCollectionError, StoreError
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.errors import paced, searches_itself
 from recall_retrievers.store.chroma.fields import (
     OWN_FIELDS,
     SUPERSEDED_BY,
@@ -27,7 +26,7 @@ from recall_retrievers.store.chroma.fields import (
     sample_of,
     time_unit,
 )
-from recall_retrievers.store.chroma.place import FORMAT, MARK, WITH_WORDS
+from recall_retrievers.store.chroma.place import FORMAT, MARK
 from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.where import (
     Where,
@@ -54,6 +53,8 @@ _Row = tuple[str, float, Candidate | None]  # id, similarity, memory; None if th
 _READ = ("ids", "documents", "metadatas")
 _PAGE = 250  # rows a call, below every limit
 _MOST_RESULTS = 30_000  # a call: SQLite takes 32,766 variables in one statement
+_MOST_IDS = 500_000  # a call
+_CLOUD_KEY, _CLOUD_ROWS = "x-chroma-token", 300  # a call: Chroma Cloud's quota
 
 _search_again = retry(
     # A filtered search reads ids from SQLite and then looks them up in the index, without a
@@ -73,22 +74,20 @@ class Collection:
         fields: The metadata keys of the fields of a memory.
         foreign: Whether somebody else made it: then its rows have no buckets of days.
         unit: The unit of the times of its rows.
-        cloud: Whether it has Chroma's Search API, and its quotas; see `CloudSearcher`.
+        most_rows: How many rows a call may return.
         cosine: Whether its distances are cosine distances.
-        with_words: Whether its rows have sparse vectors of their words.
     """
 
     def __init__(
         self, chroma: ChromaCollection, embedding: BoundedEmbedding, fields: Fields
     ) -> None:
-        self.cloud = searches_itself(chroma)
-        # The cloud must not be read faster than its quota allows.
-        self.chroma: Any = paced(chroma) if self.cloud else chroma  # its types are narrower
+        self.chroma: Any = chroma  # its types are narrower
+        headers: Any = getattr(chroma._client, "get_request_headers", dict)()  # noqa: SLF001
+        self.most_rows = _CLOUD_ROWS if _CLOUD_KEY in headers else _MOST_IDS
         self.fields = fields
         self._model = embedding.model_name
         known = chroma.metadata or {}
         self.foreign = MARK not in known
-        self.with_words = known.get(MARK) == WITH_WORDS
         # That of one of ours is noted after the first write. While that is under way, Chroma
         # cannot read vectors.
         self._dimension: int | None = known.get("embedding_dimension")
@@ -144,10 +143,10 @@ class Collection:
 
     def _check_own(self, known: Mapping[str, object]) -> None:
         name = self.chroma.name
-        if known[MARK] not in (FORMAT, WITH_WORDS):
+        if known[MARK] != FORMAT:
             raise StoreError(
                 f"collection {name!r} was made by a newer version of this library (format "
-                f"{known[MARK]}; this one knows {FORMAT} and {WITH_WORDS}); update it"
+                f"{known[MARK]}; this one knows {FORMAT}); update it"
             )
         if self.fields != OWN_FIELDS:
             raise ForeignCollectionError(
@@ -187,7 +186,8 @@ class Collection:
         admitted = search.admitting()
         # A space other than cosine has another order: query more rows, then sort.
         coarse = bool(search.within) or not self.cosine
-        wanted = min(2 * search.limit if coarse else search.limit, _MOST_RESULTS)
+        most = min(_MOST_RESULTS, self.most_rows)
+        wanted = min(2 * search.limit if coarse else search.limit, most)
         moment = None if self.foreign else search.moment
         while True:
             rows = self._query(vector, wanted, where)
@@ -199,19 +199,23 @@ class Collection:
                 for _, similarity, memory in rows
                 if memory is not None and (admitted is None or admitted(memory))
             ]
-            if len(hits) >= search.limit or exhausted or wanted == _MOST_RESULTS:
+            if len(hits) >= search.limit or exhausted:
                 return hits[: search.limit]
             counts, later = search.standing.counts, search.include_superseded
             if moment is not None and not all(each is None or counts(each) for *_, each in rows):
                 where = all_of([where, living_where(moment, include_superseded=later)])
                 moment = None
                 continue
-            wanted = min(4 * wanted, _MOST_RESULTS)
+            if wanted == most:
+                return hits
+            wanted = min(4 * wanted, most)
 
     def neighbours(self, vector: NDArray[np.float32], limit: int) -> list[Similar]:
         """The rows nearest to a vector, without a condition; only ids and cosines are read."""
         page = self.chroma.query(
-            query_embeddings=vector[None, :], n_results=limit, include=["distances"]
+            query_embeddings=vector[None, :],
+            n_results=min(limit, self.most_rows),
+            include=["distances"],
         )
         cosines = 1 - np.asarray(page["distances"][0], dtype=np.float32)
         ordered = sorted(zip((-cosines).tolist(), page["ids"][0], strict=True))
@@ -228,7 +232,7 @@ class Collection:
     def filter_where(self, search: Search) -> Where | None:
         """The condition that a search sets on metadata."""
         fields, zone, ours = self.fields, search.timezone, not self.foreign
-        return filter_where(search.filter, fields, self.unit, zone, typed=self.cloud, ours=ours)
+        return filter_where(search.filter, fields, self.unit, zone, ours=ours)
 
     def recorded_where(self, search: Search) -> Where | None:
         """The rows that were recorded by the moment of a search, if only they count."""
@@ -247,7 +251,7 @@ class Collection:
         found: list[Candidate] = []
         for start in range(0, len(ids), _PAGE):
             where: Where = {SUPERSEDED_BY: {"$in": [*ids[start : start + _PAGE]]}}
-            for page in pages(self.chroma, ["documents", "metadatas"], where=where):
+            for page in self.pages(["documents", "metadatas"], where=where):
                 found += filter(None, self._candidates(page))
         return found
 
@@ -281,6 +285,34 @@ class Collection:
             part = list(ids[start : start + _PAGE])
             yield self.chroma.get(ids=part, where=where, include=[*include])
 
+    def pages(
+        self,
+        include: Sequence[str],
+        *,
+        most: int = _PAGE,
+        where: Where | None = None,
+        start: int = 0,
+    ) -> Iterator[Mapping[str, Any]]:
+        """The rows, page by page; the last page is not full, and may be empty.
+
+        ``start`` rows are passed over. Beside its id, what ``include`` names is read of a row.
+        """
+        most = min(most, self.most_rows)
+        while True:
+            page = self.chroma.get(where=where, include=[*include], limit=most, offset=start)
+            yield page
+            start += len(page["ids"])
+            if len(page["ids"]) < most:
+                return
+
+    def ids(self, where: Where | None = None, start: int = 0) -> list[str]:
+        """The ids of rows, in order, from a place on.
+
+        All at once: in pages it takes five times as long, because Chroma sorts anew for each.
+        """
+        pages = self.pages([], most=_MOST_IDS, where=where, start=start)
+        return [row_id for page in pages for row_id in page["ids"]]
+
     def among(self, vector: NDArray[np.float32], search: Search, ids: Sequence[str]) -> list[Hit]:
         """The rows with these ids that fit a search, the nearest first; no other row is read."""
         admitted = search.admitting()
@@ -299,7 +331,7 @@ class Collection:
         self, *, vectors: bool
     ) -> Iterator[tuple[list[Candidate], NDArray[np.float32] | None]]:
         """All memories, page by page, with their vectors or without; rows need a text."""
-        for page in pages(self.chroma, ["documents", "metadatas", *["embeddings"] * vectors]):
+        for page in self.pages(["documents", "metadatas", *["embeddings"] * vectors]):
             memories = self._candidates(page)
             present = [memory is not None for memory in memories]
             if any(present):
@@ -339,8 +371,7 @@ class Collection:
         if where is None and self.count() == len(rows):
             return []
         reached = {row_id for row_id, _, _ in rows}
-        matching = self.chroma.get(where=where, include=[])["ids"]
-        missing = [row_id for row_id in matching if row_id not in reached]
+        missing = [row_id for row_id in self.ids(where) if row_id not in reached]
         unreached: list[_Row] = []
         for page in self.by_id(missing, ["documents", "metadatas", "embeddings"]):
             cosines = _cosines(vector, np.asarray(page["embeddings"], dtype=np.float32))
@@ -352,26 +383,6 @@ class Collection:
         clipped = np.clip(similarities, 0, 1).tolist()
         rows = zip(page["ids"], clipped, self._candidates(page), strict=True)
         return sorted(rows, key=_by_similarity)
-
-
-def pages(
-    collection: Any,
-    include: Sequence[str],
-    *,
-    most: int = _PAGE,
-    where: Where | None = None,
-    start: int = 0,
-) -> Iterator[Mapping[str, Any]]:
-    """The rows of Chroma's collection, page by page; the last page is not full, and may be empty.
-
-    ``start`` rows are passed over. Beside its id, what ``include`` names is read of a row.
-    """
-    while True:
-        page = collection.get(where=where, include=[*include], limit=most, offset=start)
-        yield page
-        start += len(page["ids"])
-        if len(page["ids"]) < most:
-            return
 
 
 def _by_similarity(row: _Row) -> float:

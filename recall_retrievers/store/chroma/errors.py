@@ -1,4 +1,4 @@
-"""Chroma's failures as `StoreError`, with advice; and what a server can do, by its errors.
+"""Chroma's failures as `StoreError`, with advice.
 
 Chroma raises its own classes, those of httpx and of the operating system, and bare exceptions; over
 a server it raises others than in this process. They are classified here, and nowhere else.
@@ -6,13 +6,11 @@ a server it raises others than in this process. They are classified here, and no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import BoundedSemaphore, Event
+from threading import Event
 from typing import TYPE_CHECKING, cast
-
-from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from recall_retrievers.core.errors import (
     RecallError,
@@ -20,12 +18,10 @@ from recall_retrievers.core.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from recall_retrievers.core.transient_errors import is_away, is_transient
+from recall_retrievers.core.transient_errors import is_away
 from recall_retrievers.store.chroma.database import CURE
-from recall_retrievers.store.chroma.fields import KEYWORD_VECTOR
 
 if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
 _ANOTHER_CLIENT = (
@@ -63,33 +59,26 @@ _STUCK = (
     "this store calls it no more. Close it, see that there is room on the disk, that it can be "
     "written and that `recall check` finds no damage, and open it again"
 )
-_Method = Callable[..., object]
-
 _VERBS = {"upsert": "store in", "get": "read", "query": "search", "modify": "note facts about"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Wrapped:
-    """A collection with all methods wrapped, by name."""
-
+class _Guarded:
     _collection: Collection
-    _wrap: Callable[[str, _Method], _Method]
+    _stuck: Event
 
     def __getattr__(self, name: str) -> object:
         value = getattr(self._collection, name)
-        return self._wrap(name, value) if callable(value) else value
+        if not callable(value):
+            return value
+        what = f"{_VERBS.get(name, name)} collection {self._collection.name!r}"
+        return chroma_errors(what, self._stuck)(value)
 
 
 def guarded(collection: Collection, stuck: Event) -> Collection:
     """A collection that raises a `StoreError` for every failure; see `chroma_errors`."""
-
-    def guard(name: str, method: _Method) -> _Method:
-        return chroma_errors(f"{_VERBS.get(name, name)} collection {collection.name!r}", stuck)(
-            method
-        )
-
     # It has whatever a collection has, and Chroma's types have no protocol for that.
-    return cast("Collection", _Wrapped(collection, guard))
+    return cast("Collection", _Guarded(collection, stuck))
 
 
 @contextmanager
@@ -138,79 +127,3 @@ def _as_ours(what: str, error: BaseException, *, stuck: bool) -> StoreError:
         advice = _STUCK
     kind = StoreDamagedError if advice in _DAMAGED else StoreError
     return kind(f"Chroma could not {what}: {cause}" + (f". {advice}" if advice else ""))
-
-
-# -- what a server can do, found out by asking it, never by its name ------------------------------
-
-_AT_ONCE = 5  # reads; the quota is 10, which a second store of the process shares
-_READS = frozenset({"count", "get", "query", "search"})
-
-_again = retry(
-    # Other processes read as well, so the cloud may turn a read away nevertheless.
-    retry=retry_if_exception(lambda error: is_transient(error.__cause__ or error)),
-    stop=stop_after_attempt(4),
-    wait=wait_random_exponential(multiplier=0.1, max=2),
-    reraise=True,
-)
-
-# The words of a server's error for what it cannot do. `chroma run` 1.5 says the first two.
-_CANNOT_SEARCH = ("not implemented", "notimplemented", "not found", "not allowed")
-_CANNOT_INDEX = ("not enabled in local", "not supported", "unimplemented", "not implemented")
-
-
-def searches_itself(collection: Collection) -> bool:
-    """Whether a collection has Chroma's Search API: in Chroma Cloud, or a distributed Chroma.
-
-    A collection in this process and one of `chroma run` have not.
-    """
-    from chromadb import Search  # noqa: PLC0415 - it takes a second to import
-
-    try:
-        collection.search(Search().limit(1))
-    except StoreError as error:
-        # The route of the search is missing on older servers, and their error has no text.
-        if not str(error.__cause__) or _says(error, _CANNOT_SEARCH):
-            return False
-        raise
-    return True
-
-
-def made_with_words(
-    client: ClientAPI, name: str, metadata: dict[str, str | int]
-) -> Collection | None:
-    """A collection that can be searched by words; one that exists is opened as it is.
-
-    None if the server has no index for sparse vectors.
-    """
-    from chromadb import Schema, SparseVectorIndexConfig, VectorIndexConfig  # noqa: PLC0415
-
-    schema = Schema().create_index(VectorIndexConfig(space="cosine"))
-    schema = schema.create_index(SparseVectorIndexConfig(bm25=True), key=KEYWORD_VECTOR)
-    try:
-        return client.get_or_create_collection(
-            name, schema=schema, metadata=metadata, embedding_function=None
-        )
-    except Exception as error:
-        if _says(error, _CANNOT_INDEX):
-            return None
-        raise
-
-
-def paced(collection: Collection) -> Collection:
-    """A collection with at most `_AT_ONCE` reads at once; the others wait."""
-    places = BoundedSemaphore(_AT_ONCE)
-
-    def pace(name: str, method: _Method) -> _Method:
-        @_again
-        def read(*args: object, **kwargs: object) -> object:
-            with places:
-                return method(*args, **kwargs)
-
-        return read if name in _READS else method
-
-    return cast("Collection", _Wrapped(collection, pace))
-
-
-def _says(error: Exception, signs: tuple[str, ...]) -> bool:
-    text = str(error).lower()
-    return any(sign in text for sign in signs)

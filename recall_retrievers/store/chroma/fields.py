@@ -47,11 +47,10 @@ MAY_EXPIRE = "may_expire"
 SUPERSEDED_KEYS = frozenset({SUPERSEDED_BY, SUPERSEDED_AT, MAY_EXPIRE})
 NODE_SOURCE = "ref_doc_id"  # the document that a node of LlamaIndex was cut from
 WRITTEN_AT = "written_at"  # when a row was last written: it shows what others have changed
-KEYWORD_VECTOR = "keyword_vector"  # the words of a row, for a collection that searches by words
 CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
 EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
 OWN_KEYS = frozenset(
-    {WRITTEN_AT, KEYWORD_VECTOR, EXPIRES_AT, "list_values"}
+    {WRITTEN_AT, EXPIRES_AT, "list_values"}
     | SUPERSEDED_KEYS
     | CREATED_KEYS
     | EVENT_KEYS
@@ -213,7 +212,7 @@ def _in_calendar(milliseconds: int) -> int:
 
 # -- times that somebody else wrote ---------------------------------------------------------------
 
-_SAMPLE = 200  # rows from the beginning of a collection, and as many from its end; the cloud: 300
+_SAMPLE = 200  # rows from the beginning of a collection, and as many from its end
 _SHOWN = 3  # values that a warning shows
 _KEYS = 12  # names that it shows
 

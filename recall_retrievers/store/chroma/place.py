@@ -31,7 +31,7 @@ from recall_retrievers.core.errors import (
 )
 from recall_retrievers.core.system import LOCKED, file_lock, make_private
 from recall_retrievers.store.chroma.database import DATABASE, check_database, close_client
-from recall_retrievers.store.chroma.errors import chroma_errors, guarded, made_with_words
+from recall_retrievers.store.chroma.errors import chroma_errors, guarded
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -41,7 +41,6 @@ _log = logging.getLogger(__name__)
 
 MARK = "recall_format"  # in the metadata of a collection that is ours
 FORMAT = 1
-WITH_WORDS = 2  # the format of a collection whose rows have sparse vectors of their words
 
 SERVER_TIMEOUT_S = 60.0
 """Seconds to wait for an answer of a server, where nothing else was set."""
@@ -213,14 +212,10 @@ class Place:
 
         A new one notes its embedding model, and its graph looks at 400 candidates.
         """
-        facts: dict[str, str | int] = {MARK: FORMAT, "embedding_model": model}
         with chroma_errors(f"make collection {name!r}", self.stuck):
-            collection = None
-            if self.shared:
-                collection = made_with_words(self.client, name, {**facts, MARK: WITH_WORDS})
-            collection = collection or self.client.get_or_create_collection(
+            collection = self.client.get_or_create_collection(
                 name,
-                metadata=facts,
+                metadata={MARK: FORMAT, "embedding_model": model},
                 configuration={"hnsw": {"space": "cosine", "ef_search": _EF_SEARCH}},
                 embedding_function=None,  # vectors are handed in; Chroma's would be downloaded
             )

@@ -33,7 +33,6 @@ from recall_retrievers.store.chroma.fields import (
     EXPIRES_AT,
     FIELD_KEYS,
     FRAMEWORK_KEYS,
-    KEYWORD_VECTOR,
     LATEST,
     MAY_EXPIRE,
     NODE_SOURCE,
@@ -307,7 +306,7 @@ class Ready:
         """
         if document != self.memory.content or metadata is None:
             return False
-        ignored = self.made_now | {WRITTEN_AT, KEYWORD_VECTOR}
+        ignored = self.made_now | {WRITTEN_AT}
         ignored |= set() if SUPERSEDED_AT in self.metadata else SUPERSEDED_KEYS
         old, new = (
             {key: value for key, value in each.items() if key not in ignored}

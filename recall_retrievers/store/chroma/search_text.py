@@ -41,20 +41,6 @@ def index_text(memory: Memory | Candidate) -> str:
     return text[:READ_CHARACTERS]
 
 
-def keyword_text(memory: Memory | Candidate) -> str:
-    r"""The text for keyword search, as far as its row alone tells: after the turn answered.
-
-    So "Yes, three of them" is found by the words of the question that it answers. They are not
-    embedded, because they blur the turn itself. A row index knows more turns; see `counted`.
-
-    Examples:
-        >>> keyword_text(Memory(content="Yes, three.", author="Ann", said_before="Any pets?"))
-        'Any pets?\nAnn: Yes, three.'
-    """
-    spoken = index_text(memory)
-    return f"{memory.said_before}\n{spoken}" if memory.said_before else spoken
-
-
 def ending(text: str) -> str:
     """The last words of a text, as a turn that answers it is found by them."""
     words = list(_WORD.finditer(text))
@@ -70,6 +56,9 @@ def opening(text: str) -> str:
 def by_words(text: str, hits: Sequence[Hit]) -> list[Hit]:
     """The hits that share a word with a question, best first.
 
+    A turn is found by the words of the turn that it answers, too. A row index knows more turns; see
+    `counted`.
+
     The score is BM25, with words counted among these hits alone. The measures are ``keyword``, the
     score, and ``keyword_pool``, the number of these hits.
 
@@ -80,7 +69,8 @@ def by_words(text: str, hits: Sequence[Hit]) -> list[Hit]:
         ['Tea', 'Tea at four.']
     """
     terms = dict.fromkeys(wanted_words(text))
-    counts = [Counter(indexed_words(keyword_text(hit.memory))) for hit in hits]
+    spoken = [f"{hit.memory.said_before}\n{index_text(hit.memory)}" for hit in hits]
+    counts = [Counter(indexed_words(each)) for each in spoken]
     lengths = [count.total() for count in counts]
     mean = sum(lengths) / (len(lengths) or 1) or 1.0
     rare = {word: rarity(len(counts), sum(word in count for count in counts)) for word in terms}

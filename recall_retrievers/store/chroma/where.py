@@ -1,6 +1,6 @@
 """Where clauses: a user's filter checked and made exact, a scope and a time, as Chroma reads them.
 
-Only operators that work embedded, on a server and in Chroma Cloud are let through.
+Only operators that work embedded and on every server are let through.
 """
 
 import math
@@ -114,20 +114,19 @@ def ended_where(standing: Standing, moment: datetime) -> Where | None:
     return any_of([{key: {"$lte": to_milliseconds(moment)}} for key in keys])
 
 
-def filter_where(  # noqa: PLR0913 - what a condition means depends on all of it
+def filter_where(
     condition: Filter | None,
     fields: Fields = OWN_FIELDS,
     unit: TimeUnit = "milliseconds",
     timezone: tzinfo | None = None,
     *,
-    typed: bool = False,
     ours: bool = False,
 ) -> Where | None:
     """A user's filter as a where clause that Chroma accepts; None = every row fulfils it.
 
     The recorded time may be compared with a datetime or ISO 8601. Fractions, which Chroma
-    truncates, compare rightly with whole numbers. ``typed``: a fraction is compared with fractions
-    alone, as in Chroma Cloud. ``ours``: the rows are ours, where metadata may have another key.
+    truncates, compare rightly with whole numbers. ``ours``: the rows are ours, where metadata may
+    have another key.
 
     Raises:
         FilterError: When a key, an operator or a value cannot match anything.
@@ -138,7 +137,7 @@ def filter_where(  # noqa: PLR0913 - what a condition means depends on all of it
     """
     if condition is None:
         return None
-    return _Reader(fields.created_at, unit, timezone, typed, ours).read(condition)
+    return _Reader(fields.created_at, unit, timezone, ours).read(condition)
 
 
 @dataclass(slots=True)
@@ -148,7 +147,6 @@ class _Reader:
     created_at: str
     unit: TimeUnit
     timezone: tzinfo | None
-    typed: bool
     ours: bool
     clauses: int = 0
     values: int = 0
@@ -214,7 +212,7 @@ class _Reader:
         if operator in _CONTENT:
             return _contains(key, operator, operand)
         if isinstance(operand, float) and not operand.is_integer():
-            return (_typed_fraction if self.typed else _fraction)(key, operator, operand)
+            return _fraction(key, operator, operand)
         return {key: {operator: operand}}
 
     def _one_of(self, key: str, operator: str, values: object) -> Where | None:
@@ -283,16 +281,6 @@ def _fraction(key: str, operator: str, value: float) -> Where | None:
         "$ne": (any_of, {"$in": [below, above]}),
     }[operator]
     return join([plain, {key: bound}])
-
-
-def _typed_fraction(key: str, operator: str, value: float) -> Where | None:
-    """The same where whole numbers and fractions are compared apart: a condition for each."""
-    plain: Where = {key: {operator: value}}
-    if operator in ("$lt", "$lte"):
-        return any_of([plain, {key: {"$lte": math.floor(value)}}])
-    if operator in ("$gt", "$gte"):
-        return any_of([plain, {key: {"$gte": math.ceil(value)}}])
-    return _fraction(key, operator, value)
 
 
 def _contains(key: str, operator: str, value: str | float) -> Where | None:

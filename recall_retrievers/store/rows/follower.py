@@ -27,10 +27,10 @@ from typing import Any
 
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import ANYBODY, Scope
-from recall_retrievers.store.chroma.collection import Collection, pages
+from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.database import Tables
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, to_milliseconds
-from recall_retrievers.store.chroma.where import Where, all_of, scope_where
+from recall_retrievers.store.chroma.where import all_of, scope_where
 from recall_retrievers.store.rows.table import Table
 
 POLL_S = 1.0  # seconds between two looks
@@ -39,7 +39,6 @@ RARELY = 10  # times as long as it took, until something costly is done again
 NOW_AND_THEN = 200  # likewise, until all ids are compared without a reason
 _ROWS = 5_000  # of a scope a call
 _PAGE = 1000  # rows with their texts a call: with 250 it takes half as long again
-_MOST_IDS = 500_000  # a call
 _MOST_TIMES = 30_000  # a call: SQLite takes 32,766 variables
 _DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has stored it
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
@@ -136,11 +135,13 @@ class Follower:
         self._counted = self._collection.count()
         if self.scoped and not len(table):  # one call instead of three
             there, took = list[str](), 0.0
-            for page in self._pages(_ROWS, ["documents", "metadatas"]):
+            for page in self._index.pages(
+                ["documents", "metadatas"], most=_ROWS, where=self._where
+            ):
                 there += page["ids"]
                 yield page
         else:
-            there = self._ids(0)
+            there = self._index.ids(self._where)
             took = time.monotonic() - clock
             known, old = set(table.ids()), len(there)
             # What came after the last row may have the id of an old one.
@@ -175,7 +176,7 @@ class Follower:
         if self._shared and not self._index.foreign:
             yield from self._by_time(table)
         start = max(0, min(self._place, len(table)) - 1)  # fewer: this process has deleted some
-        there = self._ids(start)
+        there = self._index.ids(self._where, start)
         unknown = table.places_of(there) < 0
         new = [row_id for row_id, is_new in zip(there, unknown.tolist(), strict=True) if is_new]
         is_last = start + 1 != self._place or there[:1] == [self._last]
@@ -197,7 +198,8 @@ class Follower:
         far = clock >= self._far_at
         since = self._far_seen - _SKEW if far else self._seen - _DELAY
         written: dict[str, int] = {}
-        for page in self._pages(_MOST_TIMES, ["metadatas"], {WRITTEN_AT: {"$gte": since}}):
+        where = all_of([{WRITTEN_AT: {"$gte": since}}, self._where])
+        for page in self._index.pages(["metadatas"], most=_MOST_TIMES, where=where):
             times = [row[WRITTEN_AT] for row in page["metadatas"]]
             written |= zip(page["ids"], times, strict=True)
         took = time.monotonic() - clock
@@ -209,21 +211,6 @@ class Follower:
 
     # -- reading ----------------------------------------------------------------------------------
 
-    def _ids(self, start: int) -> list[str]:
-        """The ids in the collection, in order, from a place on.
-
-        All at once: in pages it takes five times as long, because Chroma sorts anew for each.
-        """
-        return [
-            row_id for page in self._pages(_MOST_IDS, [], start=start) for row_id in page["ids"]
-        ]
-
-    def _pages(
-        self, most: int, include: Sequence[str], where: Where | None = None, start: int = 0
-    ) -> Iterator[Page]:
-        where = all_of([where, self._where])
-        return pages(self._collection, include, most=most, where=where, start=start)
-
     def _read(
         self,
         ids: Sequence[str],
@@ -232,7 +219,8 @@ class Follower:
         progress: bool = False,
     ) -> Iterator[Page]:
         """Pages of rows; Chroma reads one while the page before is taken over."""
-        parts = [list(ids[start : start + _PAGE]) for start in range(0, len(ids), _PAGE)]
+        most = min(_PAGE, self._index.most_rows)
+        parts = [list(ids[start : start + most]) for start in range(0, len(ids), most)]
         bar = progress_bar(parts, desc="indexing", unit="pages", total=len(parts), wanted=progress)
         with ThreadPoolExecutor(1, thread_name_prefix="recall-read") as thread:
             ahead: Future[Any] | None = None
