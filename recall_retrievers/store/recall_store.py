@@ -207,7 +207,7 @@ class RecallStore(Store):
         So a collection moves from a folder to a server. If the other store has another embedding
         model, that model embeds the texts: so a collection changes its model. Memories that the
         other store has already, without any change, are neither embedded nor written again: a copy
-        that was interrupted or killed goes on where it ended.
+        that was interrupted or killed goes on where it ended. Its other memories stay.
 
         Args:
             other: The store to copy to. Without an ``embedding``, a new collection takes the model
