@@ -326,10 +326,6 @@ def comparable(
 ) -> tuple[str, list[float]]:
     """The scores of a store as one of three measures, and the name of the measure.
 
-    - "keyword": the scores of a search by words, 0 and up;
-    - "similarity": 0 to 1, where they fall and do not exceed 1, or ``similarity`` makes them so;
-    - "nearness": 0 to 1, of distances on an unknown scale.
-
     Where they tell nothing, or only some answers have one, their order counts.
 
     Examples:

@@ -328,7 +328,7 @@ def test_what_counts_as_several_users(
                     inside(face, retriever)
 
 
-@pytest.mark.parametrize("kind", ["in memory", "chroma"])
+@pytest.mark.parametrize("kind", ["in memory", "faiss"])
 def test_another_store_shows_its_users_when_it_is_searched(
     face: Face, opened: Callable[..., Any], kind: str
 ) -> None:

@@ -150,7 +150,7 @@ def test_the_command_line_asks_and_exports(
 @both
 def test_in_a_store_of_others_the_recorded_time_counts(face: Face) -> None:
     stored = rows([BERLIN, BONN])
-    store = open_store("chroma", face, stored, lambda: 0)
+    store = open_store("in memory", face, stored, lambda: 0)
     retriever = face.RecallRetriever(store=store, timezone="UTC")
     assert len(face.ask(retriever, QUESTION)) == 2
     assert [each.id for each in face.ask(retriever, QUESTION, as_of="2024-01-01")] == ["berlin"]
