@@ -26,7 +26,6 @@ from recall_retrievers.store.embedding.embedder import BoundedEmbedding, as_embe
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows import follower
 from recall_retrievers.store.rows.row_index import RowIndex
-from recall_retrievers.store.rows.vectors import Cache
 
 
 @pytest.fixture(params=["memory", "server"])
@@ -229,7 +228,7 @@ def test_the_rows_of_a_scope_equal_the_collection_whoever_writes(
             embedding_function=None,
         )
         index = Collection(guarded(collection, Event()), model, OWN_FIELDS)
-        rows = RowIndex(index, follower.Follower(index, scope, shared=True), None, Cache(10**6))
+        rows = RowIndex(index, follower.Follower(index, scope, shared=True), None)
         rows.prepare(build=True, patient=True)
         there: dict[str, tuple[str, str]] = {}
         for number, (kind, first, many, owner, asked) in enumerate(writes):
