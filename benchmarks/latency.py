@@ -1,6 +1,6 @@
 """What a question, an added memory, opening and a folder cost, beside what people use instead.
 
-    python -m benchmarks.latency [--data DIR] [--rows 1000,10000] [--questions 40]
+    python -m benchmarks.latency [--data DIR] [--rows 1000,10000] [--questions 100]
                                  [--vectors FILE] [--json OUT]
 
 The memories are those of ``real_rows``. Every system embeds the question itself, with the same
@@ -231,7 +231,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.latency")
     parser.add_argument("--data", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument("--rows", type=_row_counts, default=[1_000, 10_000], metavar="N,N")
-    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--vectors", type=Path, metavar="FILE")
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
