@@ -53,7 +53,7 @@ test: $(READY)  ## the tests; no network
 	PYTHONWARNINGS=ignore:resource_tracker:UserWarning \
 	  $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal --ignore tests/test_types.py --ignore tests/test_site.py
 
-mutants: $(READY)  ## 40 changes that each break a promise, and whether the test beside it notices; 6 minutes
+mutants: $(READY)  ## some forty changes that each break a promise, and whether the test beside it notices; 6 minutes
 	$(BIN)/python tests/mutants.py $(NAMED)
 
 test-kills: $(READY)  ## processes killed at work, and files damaged, two hundred times each; 20 minutes
