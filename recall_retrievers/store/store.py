@@ -32,6 +32,7 @@ from recall_retrievers.core.settings import check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.fields import SUPERSEDES
 from recall_retrievers.store.chroma.rows import (
     MemoryInput,
     Ready,
@@ -550,16 +551,27 @@ class Store:
             ready = replace(ready, guard=old.scope)
             vectors = self._vector(live, ready.memory), self._vector(live, old)
             live.writer.supersede(ready, old, vectors).result()
-            # Chroma has no write on a condition, so of two processes the last one has won.
-            now = live.collection.read([old_id], None).get(old_id, old)
-            if now.superseded_by != memory.id and now is not old:
-                if before is None:
-                    live.writer.delete([memory.id]).result()
-                raise is_superseded(old_id, live.collection.newest(now).id)
+            self._check_first(live, old_id, memory.id, is_new=before is None)
         return memory.id
 
     asupersede = awaited(supersede)
     """Store what takes the place of a memory as `supersede` does, without blocking the loop."""
+
+    def _check_first(self, live: LiveCollection, old_id: str, new_id: str, *, is_new: bool) -> None:
+        """Take a new memory back if another program has superseded the old one just before.
+
+        Chroma has no write on a condition. It returns rows in the order in which they were stored,
+        so both programs see the same one as the first.
+        """
+        row = live.collection.row(new_id)
+        claim = row and (row[2] or {}).get(SUPERSEDES)
+        first = live.collection.ids({SUPERSEDES: {"$eq": claim}})[:1] if claim else []
+        if first not in ([], [new_id]):
+            if is_new:
+                live.writer.delete([new_id]).result()
+            [winner] = live.collection.read(first, None).values()
+            self._mark(live, old_id, winner.id, winner.created_at)
+            raise is_superseded(old_id, winner.id)
 
     def _mark(self, live: LiveCollection, id: str, by: str, at: datetime | None) -> None:
         """Write which memory supersedes a stored one, and since when; "" = none does."""

@@ -35,6 +35,7 @@ from recall_retrievers.store.chroma.fields import (
     MAY_EXPIRE,
     SUPERSEDED_AT,
     SUPERSEDED_BY,
+    SUPERSEDES,
     WRITTEN_AT,
     Row,
     to_milliseconds,
@@ -349,6 +350,7 @@ class Writer:
             if (by := metadata.get(SUPERSEDED_BY, "")) != old.superseded_by:
                 raise is_superseded(old.id, str(by))
             [(new_id, said, row)] = self._as_rows([new])
+            row[SUPERSEDES] = f"{old.id} {metadata.get(WRITTEN_AT)}"
             marks = {SUPERSEDED_BY: new_id, SUPERSEDED_AT: row["created_at"], MAY_EXPIRE: True}
             marked = {**metadata, **marks, WRITTEN_AT: row[WRITTEN_AT]}
             rows = (new_id, said, row), (old.id, text or "", marked)

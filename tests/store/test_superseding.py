@@ -90,37 +90,54 @@ def test_whose_superseder_is_gone_is_superseded_anew(in_memory: RecallStore) -> 
     assert ids([*in_memory.memories()]) == ["black"]
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("first", ["rival", "black"])
 def test_of_two_programs_that_supersede_one_memory_one_gets_an_error(
-    monkeypatch: pytest.MonkeyPatch, when: str
+    monkeypatch: pytest.MonkeyPatch, first: str
 ) -> None:
+    """Both have read it as current; the rival writes just before or just after."""
     client, upsert = chromadb.EphemeralClient(), chromadb.Collection.upsert
 
-    def other() -> None:
-        raw = client.get_collection(store.name, embedding_function=None)
-        marks = {"superseded_by": "white", "superseded_at": 1_709_900_000_000, "may_expire": True}
-        raw.update(ids=["green"], metadatas=[marks])
-
-    class Beside(SmallEmbedding):
-        """While our text is embedded, the other program is quicker."""
-
-        def embed_documents(self, texts: list[str]) -> list[list[float]]:
-            if when == "before" and texts == ["tea black"]:
-                other()
-            return super().embed_documents(texts)
-
     def upserted(collection: chromadb.Collection, **rows: Any) -> None:
-        upsert(collection, **rows)
-        if when == "after" and "black" in rows["ids"]:
-            other()
+        if "black" not in rows["ids"]:
+            return upsert(collection, **rows)
+        new, old = rows["metadatas"]
+        marked = {**old, "superseded_by": "rival"}
+        rival = {**rows, "ids": ["rival", "green"], "metadatas": [new, marked]}
+        for each in (rival, rows) if first == "rival" else (rows, rival):
+            upsert(collection, **each)
+        return None
 
     monkeypatch.setattr(chromadb.Collection, "upsert", upserted)
-    with RecallStore(client, f"at-once-{when}", embedding=Beside(), create=True) as store:
+    with RecallStore(client, first, embedding=SmallEmbedding(), create=True) as store:
+        store.add([tea("green", 0)])
+        if first == "rival":
+            with pytest.raises(SupersededError, match="supersede 'rival' instead"):
+                store.supersede("green", tea("black", 3))
+            assert ids(store.get(["green", "rival", "black"])) == ["green", "rival"]
+        else:
+            store.supersede("green", tea("black", 3))  # it is the rival that takes its own back
+            assert ids(store.get(["green", "black"])) == ["green", "black"]
+        assert store.get(["green"])[0].superseded_by == "rival"
+
+
+def test_what_is_superseded_already_when_it_is_written_is_an_error() -> None:
+    client = chromadb.EphemeralClient()
+
+    class Beside(SmallEmbedding):
+        """While our text is embedded, another program is quicker."""
+
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            if texts == ["tea black"]:
+                raw = client.get_collection("beside", embedding_function=None)
+                marks = {"superseded_by": "white", "superseded_at": 1_709_900_000_000}
+                raw.update(ids=["green"], metadatas=[{**marks, "may_expire": True}])
+            return super().embed_documents(texts)
+
+    with RecallStore(client, "beside", embedding=Beside(), create=True) as store:
         store.add([tea("green", 0), tea("white", 1)])
         with pytest.raises(SupersededError, match="supersede 'white' instead"):
             store.supersede("green", tea("black", 3))
         assert ids(store.get(["green", "black"])) == ["green"]
-        assert store.get(["green"])[0].superseded_by == "white"
 
 
 @table(

@@ -41,6 +41,8 @@ FRAMEWORK_KEYS = frozenset(
 EXPIRES_AT = "expires_at"
 # The memory that supersedes a row, and since when.
 SUPERSEDED_BY, SUPERSEDED_AT = "superseded_by", "superseded_at"
+# What it supersedes, in which state. Of several programs that write this at once the first counts.
+SUPERSEDES = "supersedes"
 # Rows that expire or are superseded have this too: rows without a key cannot be asked for, but
 # "$ne" lets them pass.
 MAY_EXPIRE = "may_expire"
@@ -50,7 +52,7 @@ WRITTEN_AT = "written_at"  # when a row was last written: it shows what others h
 CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
 EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
 OWN_KEYS = frozenset(
-    {WRITTEN_AT, EXPIRES_AT, "list_values"}
+    {WRITTEN_AT, EXPIRES_AT, SUPERSEDES, "list_values"}
     | SUPERSEDED_KEYS
     | CREATED_KEYS
     | EVENT_KEYS

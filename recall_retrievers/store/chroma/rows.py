@@ -41,6 +41,7 @@ from recall_retrievers.store.chroma.fields import (
     SUPERSEDED_AT,
     SUPERSEDED_BY,
     SUPERSEDED_KEYS,
+    SUPERSEDES,
     WRITTEN_AT,
     Fields,
     TimeUnit,
@@ -306,7 +307,7 @@ class Ready:
         """
         if document != self.memory.content or metadata is None:
             return False
-        ignored = self.made_now | {WRITTEN_AT}
+        ignored = self.made_now | {WRITTEN_AT, SUPERSEDES}
         ignored |= set() if SUPERSEDED_AT in self.metadata else SUPERSEDED_KEYS
         old, new = (
             {key: value for key, value in each.items() if key not in ignored}
