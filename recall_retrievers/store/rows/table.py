@@ -305,8 +305,10 @@ class Table:
         """A row of each owner, such as a user in a session, and how many it has at a moment."""
         with self._lock:
             places = self._columns.fitting(Wanted(Scope(), standing=Standing(moment))).places
-            owners = np.stack([self._columns[name][places] for name in Scope.model_fields], axis=1)
-        _, first, counts = np.unique(owners, axis=0, return_index=True, return_counts=True)
+            columns = [self._columns[name][places] for name in Scope.model_fields]
+        # As one number each, of 64 bits as the columns: rows are sorted ten times as slowly.
+        owners = sum(column * np.uint64(2 * n + 1) for n, column in enumerate(columns))
+        _, first, counts = np.unique(owners, return_index=True, return_counts=True)
         return places[first], counts
 
     def several_users(self, scope: Scope) -> bool:
