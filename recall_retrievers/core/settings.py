@@ -15,6 +15,8 @@ MOST_RESULTS = 10_000
 Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
 """A number of memories or messages: 1 to 10,000."""
 
+_MOST_NAMES = 1_000  # far more than any class has
+
 Share = Annotated[float, Field(ge=0, le=1)]
 """A share, a similarity or a weight: 0 to 1."""
 
@@ -97,6 +99,9 @@ class Settings(BaseModel):
         @classmethod
         def model_validate(cls, obj: object, **how: object) -> Self:
             """Settings from a mapping of them."""
+            if isinstance(obj, Mapping) and len(obj) > _MOST_NAMES:  # pydantic would name each
+                problem = f"{public_name(cls)} takes no {len(obj):,} settings; see its docstring"
+                raise SettingsError(cls.__name__, (problem,))
             try:
                 return super().model_validate(obj, **how)
             except ValidationError as error:

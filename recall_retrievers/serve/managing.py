@@ -100,6 +100,7 @@ class NewMemory(_Described):
     @model_validator(mode="before")
     @classmethod
     def _with_an_id(cls, values: object) -> object:
+        check_values(values)
         # The operation may be done again, and then nothing is stored twice.
         if isinstance(values, Mapping) and values.get("id", "") == "":
             return {**values, "id": new_id(datetime.now(UTC))}

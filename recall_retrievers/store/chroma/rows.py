@@ -386,6 +386,6 @@ def as_memory(source: MemoryInput) -> Memory:
         return Memory.model_validate(fields)
     except (ValueError, TypeError) as error:  # pydantic lets a validator's TypeError through
         own = [str(name) for name in fields if name not in Memory.model_fields]
-        named = ", ".join(f"{got(name)}: ..." for name in own)
+        named = ", ".join(f"{got(name)}: ..." for name in own[:10])
         hint = f". A name of your own goes into metadata: metadata={{{named}}}" if own else ""
         raise MemoryFormatError(f"not a memory that can be stored: {error}{hint}") from error
