@@ -49,7 +49,7 @@ demo: $(DEMO)  ## load real conversations and ask them three questions
 # Tests kill processes on purpose; Python's resource tracker complains of what those leave behind.
 # What type checkers find, and the site of docs/, is in `make check`.
 test: $(READY)  ## the tests; no network
-	@echo "Every worker collects the tests first: about 10 seconds. Then comes a dot a test, for 3 to 4 minutes on two cores."
+	@echo "Every worker collects the tests first: about 10 seconds. Then comes a dot a test, for 4 to 5 minutes on two cores."
 	PYTHONWARNINGS=ignore:resource_tracker:UserWarning \
 	  $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal --ignore tests/test_types.py --ignore tests/test_site.py
 

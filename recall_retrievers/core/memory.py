@@ -146,17 +146,17 @@ ALWAYS = Standing()
 _MOST_VALUES = 1_000
 
 
-def check_values(metadata: object) -> object:
-    """Refuse metadata with too many values, before each of them is looked at."""
-    known = metadata.values() if isinstance(metadata, Mapping) else ()
+def check_values(fields: object) -> object:
+    """Refuse a memory, or its metadata, with too many values, before each of them is looked at."""
+    known = fields.values() if isinstance(fields, Mapping) else ()
     values = sum(len(value) if isinstance(value, list) else 1 for value in known)
     if values > _MOST_VALUES:
         raise MemoryFormatError(
-            f"metadata has {values:,} values, the items of lists counted; expected "
-            f"{_MOST_VALUES:,} at most, with those of the memory's fields. Put them into the text, "
-            "or into one value as JSON"
+            f"a memory has {values:,} values here; expected {_MOST_VALUES:,} at most, its fields, "
+            "its metadata and the items of lists counted. Put them into the text, or into one "
+            "value as JSON"
         )
-    return metadata
+    return fields
 
 
 class Memory(Dated, Settings):

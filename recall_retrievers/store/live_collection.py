@@ -41,6 +41,7 @@ from recall_retrievers.store.writing import Writer
 from recall_retrievers.timeline import TimeRange
 
 _ROWS = 5_000  # without their texts, a call
+_A_FEW = 100  # of these, where one of them answers
 _PART = 500  # moments: the ids of their rows are read at once
 _UNREAD = "-"  # stands for the text of a row, where it is not read
 
@@ -134,10 +135,16 @@ class LiveCollection:
         rows = self._rows.at_hand(scope)
         if rows is not None:
             return rows.table.several_users(scope)
-        found = (x.scope.user_id for x in _fitting_in_chroma(self.collection, Conditions(scope)))
-        named = filter(None, found)
-        first = next(named, None)
-        return any(user != first for user in named)
+        first = self._a_user(Conditions(scope))
+        if first is None:
+            return False
+        key = self.collection.fields.user_id  # few rows are left, or none, where there is one user
+        return self._a_user(Conditions(scope, filter={key: {"$ne": first}})) is not None
+
+    def _a_user(self, conditions: Conditions) -> str | None:
+        """The user of a row that fulfils conditions; None if none of them has one."""
+        rows = _fitting_in_chroma(self.collection, conditions, most=_A_FEW)
+        return next((row.scope.user_id for row in rows if row.scope.user_id), None)
 
     def sessions(self, scope: Scope, moment: datetime) -> Spans:
         """The sessions of a scope by a moment: of turns of conversations, else of all memories."""
@@ -301,10 +308,12 @@ def _ordered_in_chroma(
         yield from (there[x] for x in ids if x in there and conditions.admits(there[x]))
 
 
-def _fitting_in_chroma(collection: Collection, conditions: Conditions) -> Iterator[Candidate]:
+def _fitting_in_chroma(
+    collection: Collection, conditions: Conditions, most: int = _ROWS
+) -> Iterator[Candidate]:
     """The memories that fulfil conditions, without their texts, as Chroma has them in order."""
     where = _where(collection, conditions)
-    for page in collection.pages(["metadatas"], most=_ROWS, where=where):
+    for page in collection.pages(["metadatas"], most=most, where=where):
         for row_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
             memory = collection.candidate((row_id, _UNREAD, metadata))
             if memory is not None and conditions.admits(memory):

@@ -549,7 +549,7 @@ class Store:
                     return memory.id
                 ready = _current(stored)
             ready = replace(ready, guard=old.scope)
-            vectors = self._vector(live, ready.memory), self._vector(live, old)
+            vectors = self._vector(live, stored, ready.memory), self._vector(live, old, old)
             live.writer.supersede(ready, old, vectors).result()
             self._check_first(live, old_id, memory.id, is_new=before is None)
         return memory.id
@@ -581,12 +581,15 @@ class Store:
             raise _missing(id, self.name)
         marked = replace(stored, superseded_by=by, superseded_at=at)
         ready = Ready(marked, to_metadata(marked), is_new=False)
-        live.writer.change(ready, before, self._vector(live, marked)).result()
+        live.writer.change(ready, before, self._vector(live, stored, marked)).result()
 
-    def _vector(self, live: LiveCollection, memory: Candidate) -> Embedded:
-        """The vector of a memory: that of its row, where that has the same text."""
-        there, text = live.collection.read([memory.id], None).get(memory.id), index_text(memory)
-        known = there and index_text(there) == text and _vector_of(live.collection, memory.id)
+    def _vector(
+        self, live: LiveCollection, stored: Candidate | None, memory: Candidate
+    ) -> Embedded:
+        """The vector of a memory: the one that is stored, where the text is the same."""
+        text = index_text(memory)
+        same = stored is not None and index_text(stored) == text
+        known = _vector_of(live.collection, memory.id) if same else None
         return known or self._opened.embedding.embed(text)
 
     def _bring_back(self, live: LiveCollection, ids: Sequence[str]) -> None:

@@ -45,6 +45,7 @@ from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding, Outcome
 from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, indexes_of
+from recall_retrievers.store.rows.table import Read
 
 _log = logging.getLogger(__name__)
 
@@ -317,11 +318,7 @@ class Writer:
             raise
 
     def _put(
-        self,
-        rows: Sequence[_Row],
-        memories: Sequence[Candidate | None],
-        present: _Present,
-        embedded: Embedded,
+        self, rows: Sequence[_Row], memories: Read, present: _Present, embedded: Embedded
     ) -> None:
         """Write whole rows in one call of Chroma, and then in the row indexes."""
         ids = [row_id for row_id, *_ in rows]

@@ -27,9 +27,9 @@ def put(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counts: Counter[str] = Counter()
     put = Table.put
 
-    def counting(table: Table, rows: Sequence[Any], *rest: Any) -> int:
+    def counting(table: Table, rows: Sequence[Any], *rest: Any) -> None:
         counts.update(row[0] for row in rows)
-        return put(table, rows, *rest)
+        put(table, rows, *rest)
 
     monkeypatch.setattr(Table, "put", counting)
     return counts

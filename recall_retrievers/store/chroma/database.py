@@ -201,7 +201,8 @@ def _key(file: Path) -> _Key:
 
 
 # What waits in Chroma's log and cannot be applied: SQLite takes 32,766 variables in a statement,
-# and Chroma six for each value of a new row's metadata. It stops there, for all that comes after.
+# and Chroma six for each value of a new row's metadata (adds and upserts; updates go in parts). It
+# stops there, for all that comes after.
 _TOO_LARGE = """
     operation IN (0, 2) AND 5461 < (
         SELECT sum(iif(type = 'array', json_array_length(value), 1)) FROM json_each(metadata)
@@ -221,8 +222,10 @@ def take_out_too_large(folder: Path) -> list[tuple[str, str]]:
     try:
         with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
             return connection.execute(query).fetchall()
-    except sqlite3.OperationalError:  # other tables than those of Chroma 1.5
-        return []
+    except sqlite3.OperationalError as error:
+        if str(error).startswith("no such"):  # a layout that was never tested is left alone
+            return []
+        raise StoreUnavailableError(f"{folder / DATABASE} cannot be written: {error}") from error
     except sqlite3.DatabaseError as error:
         raise StoreDamagedError(f"{folder / DATABASE} is damaged: {error}. {CURE}") from error
 

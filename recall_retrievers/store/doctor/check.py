@@ -237,8 +237,7 @@ def _checked(path: Path, collection: Collection) -> Checked:
         faults.append(str(error))
     if any(map(torn, own_folder(path).glob(f"{collection.id}*"))):
         faults.append(
-            "the row index has other bytes than were written; it is made again when the path is "
-            "opened"
+            "the row index has other bytes than were written; it is mended when the path is opened"
         )
     return Checked(collection.name, rows, tuple(faults), unknown)
 

@@ -76,15 +76,16 @@ class Repaired:
     taken_out: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        taken_out = ", ".join(map(got, self.taken_out))
-        before = f"taken out of Chroma's log, as it cannot store it: {taken_out}; "
-        before = f"{self.name}: {before if taken_out else ''}"
-        if self.fault is None:
-            return f"{before}{memories(self.rows)}, nothing {'else ' * bool(taken_out)}to repair"
-        return (
-            f"{before}repaired; {memories(self.rows)}, {self.recovered} vectors recovered, "
-            f"{self.embedded} embedded again. The damage: {self.fault}"
-        )
+        done = f"{memories(self.rows)}, nothing to repair"
+        if self.fault is not None:
+            done = (
+                f"repaired; {memories(self.rows)}, {self.recovered} vectors recovered, "
+                f"{self.embedded} embedded again. The damage: {self.fault}"
+            )
+        if self.taken_out:
+            ids = ", ".join(map(got, self.taken_out))
+            done = f"taken out of Chroma's log, as it cannot store it: {ids}; then {done}"
+        return f"{self.name}: {done}"
 
 
 def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> list[Repaired]:

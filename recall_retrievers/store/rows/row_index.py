@@ -25,7 +25,7 @@ from recall_retrievers.store.rows.closing import LARGE, NOTE, changed_files, not
 from recall_retrievers.store.rows.columns import Places
 from recall_retrievers.store.rows.database import FILE, FORMAT
 from recall_retrievers.store.rows.follower import Change, Follower, Page
-from recall_retrievers.store.rows.table import Table
+from recall_retrievers.store.rows.table import Read, Table
 
 _log = logging.getLogger(__name__)
 
@@ -264,17 +264,17 @@ class RowIndex:
         with self._lock:
             yield self._opened and not self._closed.is_set()
 
-    def _change(self, change: Callable[[Table], int]) -> int:
+    def _change(self, change: Callable[[Table], None]) -> None:
         """Change the rows; on a disk that fails, all are read again and kept in memory."""
         try:
-            return change(self.table)
+            change(self.table)
         except (OSError, sqlite3.Error) as error:
             if self._root is None:
                 raise
             _log.warning("the row index is kept in memory from now on: %r", error)
             self._root, self.ready = None, False
             self.table = Table(self.index.candidate)
-            return change(self.table)
+            change(self.table)
 
     def _tell(self, ids: Iterable[str], mine: AbstractSet[str] | None = None) -> None:
         """Note a change for all readings that are under way, except the one that has read it."""
@@ -302,12 +302,7 @@ class RowIndex:
             yield
         self._note()
 
-    def put(
-        self,
-        rows: Sequence[Row],
-        memories: Sequence[Candidate | None],
-        embedded: Embedded | None,
-    ) -> None:
+    def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None) -> None:
         """Take over rows that were just stored, with their memories, and vectors if known."""
         with self._changing() as opened:
             if not opened:

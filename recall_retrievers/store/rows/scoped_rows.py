@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreUnavailableError
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.system import LOCKED, file_lock, make_private
@@ -28,6 +27,7 @@ from recall_retrievers.store.rows.closing import own_folder
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.follower import Follower, PathFollower
 from recall_retrievers.store.rows.row_index import RowIndex
+from recall_retrievers.store.rows.table import Read
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection
@@ -112,12 +112,7 @@ class ScopedRows:
                 stack.enter_context(rows.writing(ids))
             yield
 
-    def put(
-        self,
-        rows: Sequence[Row],
-        memories: Sequence[Candidate | None],
-        embedded: Embedded | None,
-    ) -> None:
+    def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None) -> None:
         """Take over rows that were just stored; a row that has left a scope is forgotten there."""
         for scope, index in self._all():
             if not self.by_scope:

@@ -42,6 +42,9 @@ from recall_retrievers.text.bm25 import rarity, telling_words
 from recall_retrievers.text.words import wanted_words
 from recall_retrievers.text.words import words as stems
 
+Read = Sequence[Candidate | None]
+"""The memories of rows; None where a row has no text."""
+
 _RESTS_S = 60.0  # seconds until a place has another row: no search takes so long
 _PART = 1_000  # rows at once
 _NAMES = 10_000  # types and authors
@@ -101,15 +104,10 @@ class Table:
 
     # -- changes ----------------------------------------------------------------------------------
 
-    def put(
-        self,
-        rows: Sequence[Row],
-        memories: Sequence[Candidate | None],
-        embedded: Embedded | None = None,
-    ) -> int:
-        """Add rows, or new versions of them, with their vectors if known; return their number."""
+    def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None = None) -> None:
+        """Add rows, or new versions of them, with their vectors if known."""
         if not rows:
-            return 0
+            return
         tokens: Sequence[bytes] = [b""] * len(rows)
         if embedded is not None and embedded.tokens is not None:
             tokens = [coded(each) for each in embedded.tokens]
@@ -141,17 +139,15 @@ class Table:
             new["check"] = self._keep(places, None if embedded is None else embedded.vectors)
             self._coming |= zip(places, new, strict=True)
             self._count_words(connection, dict(zip(places, memories, strict=True)), beside)
-        return len(rows)
 
-    def drop(self, ids: Iterable[str]) -> int:
-        """Take rows out, and return how many there were."""
+    def drop(self, ids: Iterable[str]) -> None:
+        """Take rows out; ids that are not there are passed over."""
         with self._changing() as connection:
             before = _places(connection, [*ids])
             beside = self._take_out(connection, before.values())
             self._coming |= dict.fromkeys(before.values(), np.zeros(1, dtype=RECORD)[0])
             self._count_words(connection, {}, beside)
         self._resting += [(time.monotonic() + _RESTS_S, place) for place in before.values()]
-        return len(before)
 
     def keep_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Keep vectors that were read from the collection, of rows by their id."""

@@ -81,17 +81,16 @@ class Vectors:
 
         The file is read, not mapped: a bad sector is an `OSError`, and no signal.
         """
-        wrong, size = [np.empty(0, dtype=np.intp)], 4 * self.dimension
-        end = int(places[-1]) + 1 if len(places) else 0
-        for first in range(0, end, _BLOCK):
-            if self._file is None:
-                break
+        wrong, size = np.zeros(len(places), dtype=np.bool_), 4 * self.dimension
+        if self._file is None:
+            return places[wrong]
+        for block in np.unique(places // _BLOCK).tolist():
+            first = _BLOCK * block
             inside = slice(*np.searchsorted(places, [first, first + _BLOCK]))
-            part = places[inside]
-            data = read_at(self._file, _BLOCK * size, first * size) if len(part) else b""
+            data = read_at(self._file, _BLOCK * size, first * size)
             vectors = np.frombuffer(data, np.float32).reshape(-1, self.dimension)
-            wrong.append(part[checksums(vectors[part - first]) != checks[inside]])
-        return np.concatenate(wrong)
+            wrong[inside] = checksums(vectors[places[inside] - first]) != checks[inside]
+        return places[wrong]
 
     def at(self, places: Places) -> NDArray[np.float32]:
         """The vectors at places."""
