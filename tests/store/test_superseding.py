@@ -82,6 +82,15 @@ def test_a_call_that_was_killed_can_be_repeated(
     assert (first.id, in_memory.get(["green"])[0].superseded_at) == (black, first.created_at)
 
 
+def test_superseding_leaves_no_metadata_and_takes_no_name(in_memory: RecallStore) -> None:
+    in_memory.add([tea("green", 0, metadata={"supersedes": "coffee"})])
+    assert in_memory.count(filter={"supersedes": "coffee"}) == 1
+    in_memory.supersede("green", tea("black", 2))
+    assert in_memory.get(["black"])[0].metadata == {}
+    in_memory.add([tea("black", 2)])  # as it is stored
+    assert in_memory.get(["green"])[0].superseded_by == "black"
+
+
 def test_whose_superseder_is_gone_is_superseded_anew(in_memory: RecallStore) -> None:
     gone = {"superseded_by": "nobody", "superseded_at": NOON + DAY}
     in_memory.add([tea("green", 0, **gone)])

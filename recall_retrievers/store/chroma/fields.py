@@ -42,7 +42,8 @@ EXPIRES_AT = "expires_at"
 # The memory that supersedes a row, and since when.
 SUPERSEDED_BY, SUPERSEDED_AT = "superseded_by", "superseded_at"
 # What it supersedes, in which state. Of several programs that write this at once the first counts.
-SUPERSEDES = "supersedes"
+# No metadata of a user can have this name: it has the prefix of a trace.
+SUPERSEDES = "recall_supersedes"
 # Rows that expire or are superseded have this too: rows without a key cannot be asked for, but
 # "$ne" lets them pass.
 MAY_EXPIRE = "may_expire"
@@ -52,7 +53,7 @@ WRITTEN_AT = "written_at"  # when a row was last written: it shows what others h
 CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
 EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
 OWN_KEYS = frozenset(
-    {WRITTEN_AT, EXPIRES_AT, SUPERSEDES, "list_values"}
+    {WRITTEN_AT, EXPIRES_AT, "list_values"}
     | SUPERSEDED_KEYS
     | CREATED_KEYS
     | EVENT_KEYS
