@@ -66,8 +66,7 @@ class LiveCollection:
         self.collection = collection
         self._check_open = check_open
         folder = None if place is None else place.folder
-        shared = place is None or place.shared  # whether other processes may write to it
-        self._rows = open_rows(collection, folder, index_dir, alone=private, shared=shared)
+        self._rows = open_rows(collection, place, index_dir, alone=private)
         self.searcher = ScopedSearcher(collection, self._rows)
         self.writer = Writer(collection, folder, embedding)
 
@@ -213,7 +212,7 @@ class LiveCollection:
             return
         with self._rows.using(scope) as rows:
             rows.prepare(build=True, patient=True)
-            yield rows if rows.knows_all else None
+            yield rows if rows.ready else None
 
 
 def _spans(recorded: NDArray[np.int64]) -> Spans:

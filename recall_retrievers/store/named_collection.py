@@ -6,6 +6,7 @@ import logging
 import os
 import uuid
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Event, Lock
 from typing import TYPE_CHECKING
@@ -130,7 +131,10 @@ class NamedCollection:
             if self.live is None:
                 self._choose(first)
                 self.live = self._alive(self._reached().make(self.name, self.embedding.model_name))
-            elif (ours := self.live.collection.adopted()) is not None:
+                return self.live
+            with self._place.writing() if self._place else nullcontext():
+                ours = self.live.collection.adopted()
+            if ours is not None:
                 self._adopted = self.live  # a question may be searching it
                 self.live = self._with(ours)
             return self.live
@@ -201,6 +205,8 @@ class NamedCollection:
 
     def _find(self) -> LiveCollection | None:
         source = self._source
+        if self.live is not None:  # another thread has found it meanwhile
+            return self.live
         if self._place is None and isinstance(source, Path) and not is_chroma_path(source):
             return None
         chroma = self._reached().find(self.name)

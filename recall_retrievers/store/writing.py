@@ -311,7 +311,6 @@ class Writer:
                 present = fresh.present if as_read else self._replaced(fresh.rows)
                 memories = [ready.memory for ready in fresh.rows]
                 self._put(self._as_rows(fresh.rows), memories, present, embedded)
-            self._collection.learn_dimension(embedded.vectors)
         except StoreError as error:
             for job in jobs:
                 job.tried |= error.__cause__ is not None  # else Chroma was not called
@@ -322,7 +321,7 @@ class Writer:
     ) -> None:
         """Write whole rows in one call of Chroma, and then in the row indexes."""
         ids = [row_id for row_id, *_ in rows]
-        with self._indexes(ids) as indexes:
+        with self._indexes() as indexes:
             self._chroma.upsert(
                 ids=ids,
                 embeddings=embedded.vectors,
@@ -335,6 +334,7 @@ class Writer:
             )
             for each in indexes:
                 each.put(rows, memories, embedded)
+            self._collection.learn_dimension(embedded.vectors)
 
     def _supersede(self, new: Ready, old: Candidate, vectors: tuple[Embedded, Embedded]) -> None:
         """Store a memory and mark the one that it supersedes, in one write: one of them counts."""
@@ -366,7 +366,7 @@ class Writer:
             if row_id not in self._replaced([ready]):
                 raise MissingMemoryError(f"memory {got(row_id)} was deleted while it was changed")
             [(_, text, new)] = self._as_rows([ready])
-            with self._indexes([row_id]) as indexes:
+            with self._indexes() as indexes:
                 self._chroma.update(
                     ids=[row_id],
                     metadatas=[
@@ -389,7 +389,7 @@ class Writer:
         """Delete rows; ids that are not there are passed over."""
         for start in range(0, len(ids), BATCH):
             part = list(ids[start : start + BATCH])
-            with self._shared.writing(), self._indexes(part) as indexes:
+            with self._shared.writing(), self._indexes() as indexes:
                 self._chroma.delete(ids=part)
                 for each in indexes:  # at once: the next part may fail
                     each.drop(part)
@@ -403,12 +403,12 @@ class Writer:
         ]
 
     @contextmanager
-    def _indexes(self, ids: Sequence[str]) -> Iterator[Sequence[ScopedRows]]:
-        """The row indexes that have to take over a write of these rows, which now begins."""
+    def _indexes(self) -> Iterator[Sequence[ScopedRows]]:
+        """The row indexes that have to take over a write, which now begins."""
         indexes = indexes_of(self._chroma, self._folder)
         with ExitStack() as stack:
             for rows in indexes:
-                stack.enter_context(rows.writing(ids))
+                stack.enter_context(rows.writing())
             self._begin(CHROMA_S)
             yield indexes
 

@@ -40,16 +40,6 @@ def collection(client: chromadb.ClientAPI, collection_name: str) -> Iterator[Any
     client.delete_collection(collection_name)
 
 
-@pytest.fixture
-def source(
-    request: pytest.FixtureRequest, client: chromadb.ClientAPI, collection: Any
-) -> tuple[Any, ...]:
-    """The same, to be opened. In memory it is by its name: all of it is followed at once."""
-    if request.node.callspec.params["client"] == "memory":
-        return client, collection.name
-    return (collection,)
-
-
 # -- within a second ------------------------------------------------------------------------------
 
 
@@ -134,19 +124,6 @@ def test_of_few_rows_what_is_added_and_deleted_is_seen_at_once(collection: Any) 
         assert by_words(store, "new") == ["new"]
         collection.delete(ids=["word1"])
         assert by_words(store, "tea") == ["new", "word2"]
-
-
-def test_a_collection_filled_anew_is_compared_as_a_whole_now_and_then(
-    collection: Any, source: Any, no_pause: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(follower, "NOW_AND_THEN", 0)
-    names = [f"word{n}" for n in range(600)]
-    fill(collection, names)
-    with RecallStore(*source, embedding=SMALL) as store:
-        assert by_words(store, "word3") == ["word3"]
-        collection.delete(ids=names)
-        fill(collection, ["new" if name == "word3" else name for name in names])
-        assert [by_words(store, each) for each in ("word3", "new")] == [[], ["new"]]
 
 
 _changes = st.lists(

@@ -41,7 +41,7 @@ def root_of(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("made_by", ["us", "somebody else"])
-def test_what_raw_chromadb_does_to_a_row_is_seen_by_the_next_question(
+def test_what_raw_chromadb_stores_and_deletes_is_seen_by_the_next_question_and_all_when_opened_anew(
     client: chromadb.ClientAPI, made_by: str
 ) -> None:
     vector = SMALL.embed_query
@@ -62,20 +62,20 @@ def test_what_raw_chromadb_does_to_a_row_is_seen_by_the_next_question(
         assert by_words(store, "word3") == ["m3"]
         assert by_meaning(store, "tea word3", 1, scope=ANN) == ["m3"]
 
-        # In place, without a time of writing, and the number of rows stays the same.
-        raw.update(ids=["m3"], documents=["milk"], embeddings=[vector("milk")])
-        assert [by_words(store, each) for each in ("word3", "milk")] == [[], ["m3"]]
-        assert by_meaning(store, "milk", 1, scope=ANN) == ["m3"]
-
-        raw.update(ids=["m3"], metadatas=[{"user_id": "bob"}])
-        assert by_words(store, "milk", scope=ANN) == []
-        assert by_words(store, "milk", scope=BOB) == ["m3"]
-        assert "m3" not in by_meaning(store, "milk", 30, scope=ANN)
-
         raw.delete(ids=["m4"])
         raw.upsert(ids=["new"], documents=["juice"], embeddings=[vector("juice")])
         assert [by_words(store, each) for each in ("word4", "juice")] == [[], ["new"]]
         assert "m4" not in by_meaning(store, "tea word4", 31)
+        raw.update(ids=["m3"], documents=["milk"], embeddings=[vector("milk")])
+    # In place, without a time of writing, and the number of rows stays the same.
+    with RecallStore(client, "ours", embedding=SMALL) as store:
+        assert [by_words(store, each) for each in ("word3", "milk")] == [[], ["m3"]]
+        assert by_meaning(store, "milk", 1, scope=ANN) == ["m3"]
+    raw.update(ids=["m3"], metadatas=[{"user_id": "bob"}])
+    with RecallStore(client, "ours", embedding=SMALL) as store:
+        assert by_words(store, "milk", scope=ANN) == []
+        assert by_words(store, "milk", scope=BOB) == ["m3"]
+        assert "m3" not in by_meaning(store, "milk", 30, scope=ANN)
 
 
 def _change(store: RecallStore, raw: Any, change: str, texts: dict[str, str]) -> None:

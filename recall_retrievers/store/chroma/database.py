@@ -21,17 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from recall_retrievers.core.errors import StoreDamagedError, StoreUnavailableError
 from recall_retrievers.core.memory import MetadataValue
+from recall_retrievers.store.chroma.errors import CURE
 from recall_retrievers.store.chroma.fields import Row
+from recall_retrievers.store.chroma.watch import DATABASE
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
-
-DATABASE = "chroma.sqlite3"
-CURE = (
-    f"Chroma keeps all texts in the file {DATABASE}: put it back from a backup, or try the command "
-    "`.recover` of SQLite on a copy of it. `recall check` on its folder says what is damaged"
-)
-"""What to do about a damaged database."""
 
 _MAGIC = b"SQLite format 3\x00"
 _JOURNAL = 18  # where SQLite's header has how changes are written; 1 = with a rollback journal

@@ -19,10 +19,16 @@ from recall_retrievers.core.errors import (
     StoreUnavailableError,
 )
 from recall_retrievers.core.transient_errors import is_away
-from recall_retrievers.store.chroma.database import CURE
+from recall_retrievers.store.chroma.watch import DATABASE
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
+
+CURE = (
+    f"Chroma keeps all texts in the file {DATABASE}: put it back from a backup, or try the command "
+    "`.recover` of SQLite on a copy of it. `recall check` on its folder says what is damaged"
+)
+"""What to do about a damaged database."""
 
 _ANOTHER_CLIENT = (
     "This program has a Chroma client for it already, with settings of its own, and there can be "

@@ -11,6 +11,7 @@ import logging
 import os
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -25,13 +26,14 @@ from filelock import FileLock
 from recall_retrievers.core.concurrent import call_all
 from recall_retrievers.core.errors import (
     MissingCollectionError,
+    StoreDamagedError,
     StoreError,
     StoreLockedError,
     StoreUnavailableError,
 )
 from recall_retrievers.core.system import LOCKED, file_lock, make_private
-from recall_retrievers.store.chroma.database import DATABASE, check_database, close_client
-from recall_retrievers.store.chroma.errors import chroma_errors, guarded
+from recall_retrievers.store.chroma.errors import CURE, chroma_errors, guarded
+from recall_retrievers.store.chroma.watch import DATABASE, Watch
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -75,6 +77,7 @@ class HeldPath:
     # As Chroma's engine gets the path: it keeps one index for each spelling, the last to save wins.
     spelling: str
     lock: FileLock  # it counts its holders: a process may lock a path several times
+    watch: Watch  # who else writes to it
     stuck: Event = field(default_factory=Event)  # see `chroma_errors`
     # For each collection that was checked: what notes its state, when nobody has the path open.
     at_close: dict[str, Callable[[], None]] = field(default_factory=dict)
@@ -103,7 +106,7 @@ def hold(folder: Path, spelling: str) -> HeldPath:
     with _holding:  # held for a moment only
         held = _paths.get(folder)
         if held is None or not held.lock.is_locked:
-            held = HeldPath(folder, spelling, file_lock(folder / _LOCK))
+            held = HeldPath(folder, spelling, file_lock(folder / _LOCK), Watch(folder))
         if held.spelling != spelling:
             raise StoreError(
                 f"this program has {folder} open as {held.spelling!r} already; Chroma loses "
@@ -169,7 +172,8 @@ class Place:
             raise StoreError(f"the folder {folder} cannot be made: {error}") from error
         held = hold(folder, str(folder))
         try:
-            return cls(path_client(folder, held.stuck), True, held, held.stuck)
+            with held.watch.writing():  # Chroma writes when it opens a path
+                return cls(path_client(folder, held.stuck), True, held, held.stuck)
         except BaseException:
             held.close()
             raise
@@ -185,6 +189,10 @@ class Place:
     def folder(self) -> Path | None:
         """Where its files are; None = on a server or in memory."""
         return None if self.held is None else self.held.folder
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Let this process write there."""
+        return nullcontext() if self.held is None else self.held.watch.writing()
 
     @property
     def shared(self) -> bool:
@@ -212,7 +220,7 @@ class Place:
 
         A new one notes its embedding model, and its graph looks at 400 candidates.
         """
-        with chroma_errors(f"make collection {name!r}", self.stuck):
+        with self.writing(), chroma_errors(f"make collection {name!r}", self.stuck):
             collection = self.client.get_or_create_collection(
                 name,
                 metadata={MARK: FORMAT, "embedding_model": model},
@@ -236,7 +244,7 @@ class Place:
                 with _registering, chroma_errors("close a client", Event()):
                     if drop:
                         self.client.delete_collection(drop)
-                    close_client(self.client)
+                    self.client.close()  # type: ignore[attr-defined]  # its interface lags behind
         finally:
             if self.held is not None:
                 if self.own and self.held.is_last:  # nobody writes any more
@@ -334,6 +342,17 @@ def is_chroma_path(folder: Path) -> bool:
         return (folder / DATABASE).exists()
     except OSError as error:
         raise StoreError(f"the folder {folder} cannot be opened: {error}") from error
+
+
+def check_database(folder: Path) -> None:
+    """Check that a Chroma path with indexes has its database: Chroma would make an empty one."""
+    file = folder / DATABASE
+    if (file.exists() and file.stat().st_size) or not any(folder.glob("*/header.bin")):
+        return
+    raise StoreDamagedError(
+        f"{folder} held memories, but its {DATABASE} is {'empty' if file.exists() else 'gone'}. "
+        f"{CURE}. To begin anew, move the folder away"
+    )
 
 
 def check_may_be_made(folder: Path | None, name: str) -> None:

@@ -25,16 +25,14 @@ from recall_retrievers.core.errors import (
 )
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.database import (
-    CURE,
-    DATABASE,
     Tables,
     UnknownLayoutError,
-    check_database,
     close_client,
     open_database,
 )
-from recall_retrievers.store.chroma.errors import guarded
-from recall_retrievers.store.chroma.place import HeldPath, hold, path_client
+from recall_retrievers.store.chroma.errors import CURE, guarded
+from recall_retrievers.store.chroma.place import HeldPath, check_database, hold, path_client
+from recall_retrievers.store.chroma.watch import DATABASE
 from recall_retrievers.store.doctor.index_files import (
     FILES,
     NAMES,

@@ -20,7 +20,7 @@ from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.system import open_private
 from recall_retrievers.store.rows.closing import NOTE
 
-FORMAT = 4
+FORMAT = 5
 """The number of this form of the file; a file of another form is made anew."""
 
 FILE = "rows.sqlite"

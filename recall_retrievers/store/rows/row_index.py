@@ -31,6 +31,7 @@ _log = logging.getLogger(__name__)
 
 WAITED_FOR = 10_000  # rows: a question waits a second while so many are read
 _QUIET_S = 1.0  # seconds after opening until large files are read
+_MARK = "closed.mark"  # the mark of the follower when it was closed
 _PAGE = 250  # vectors a call: below every limit
 _JOINED_S = 60.0  # seconds that closing waits for a call of Chroma's
 
@@ -58,7 +59,8 @@ class RowIndex:
         self._lock = threading.Lock()  # while rows change; no question and no reading waits for it
         self._telling = threading.Lock()  # for a moment
         self._opening = threading.RLock()
-        self._noted: tuple[int, bool] | None = None
+        self._noted: tuple[str, bool] | None = None
+        self._compared = False  # whether its texts are those of the collection
         self._readings: dict[int, set[str]] = {}
         self._opened = self._unread = False
         self._closed = threading.Event()
@@ -68,11 +70,6 @@ class RowIndex:
     def __len__(self) -> int:
         return len(self.table)
 
-    @property
-    def knows_all(self) -> bool:
-        """Whether its rows are those of the collection, up to a second ago."""
-        return self.ready and self.follower.sees_all
-
     # -- opening ----------------------------------------------------------------------------------
 
     def start(self) -> None:
@@ -81,13 +78,13 @@ class RowIndex:
             if self._opened or self._closed.is_set():
                 return
             known = None if self._root is None else self._on_disk(self._root)
-            if known is not None and self.follower.go_on(known["position"]):
+            if known is not None:
                 self.ready = bool(known["whole"])
+                self._compared = self.follower.go_on(known["mark"], len(self)) and self.ready
                 if not self.table.as_closed or self.table.vector_bytes <= LARGE:
                     self._mend_vectors()
             else:
                 self._begin()
-                self.ready = not self.index.chroma.count()
             self._opened = True
 
     def _on_disk(self, root: Path) -> dict[str, Any] | None:
@@ -100,7 +97,7 @@ class RowIndex:
             _log.warning("the row index in %s is built again: %r", root, error)
             return None
         known = table.data.facts()
-        if known.get("form") != self._form or not (known["whole"] or known["position"] > 0):
+        if known.get("form") != self._form:
             table.close()
             return None
         if table.as_closed:
@@ -108,19 +105,24 @@ class RowIndex:
             self._start(self._compare)
         self.table.close()
         self.table = table
-        self._noted = known["position"], bool(known["whole"])
+        with suppress(
+            OSError
+        ):  # that of the last closing, if it was closed: the file stays as it is
+            known["mark"] = (root / _MARK).read_text(encoding="utf-8")
+        self._noted = known["mark"], bool(known["whole"])
         return known
 
     def prepare(self, *, build: bool, patient: bool) -> None:
         """Follow the collection, before a question.
 
         If it needs all rows (``build``), and they are not known, a thread reads them. A ``patient``
-        question waits for that, however long it takes.
+        question waits for that, however long it takes. Rows that were kept while others may have
+        written are compared by a thread as well; a question waits if they are few.
         """
         self.start()
-        if build and not self.ready:
+        if not self._compared and (build or self.ready):
             built = self._start_building()
-            if patient or self.follower.has_few(WAITED_FOR):
+            if (patient and not self.ready) or self.follower.has_few(WAITED_FOR):
                 built.result()
         if self.ready:
             self._take_over(self.follower.changes)
@@ -133,7 +135,7 @@ class RowIndex:
         with self._lock:
             self.table.close()
             self.table, self._noted = self._new_table(), None
-        self.follower.begin()
+        self.ready = self._compared = self.follower.begin()
         self._note()
 
     def _new_table(self) -> Table:
@@ -150,7 +152,7 @@ class RowIndex:
 
     def _start_building(self) -> Future[None]:
         with self._opening:
-            if self._built is None or (self._built.done() and not self.ready):
+            if self._built is None or (self._built.done() and not self._compared):
                 self._built = Future()
                 self._start(self._build, self._built)
             return self._built
@@ -192,17 +194,17 @@ class RowIndex:
 
     def _build_again(self, why: str) -> None:
         _log.warning("the row index in %s is built again: %s", self._root, why)
-        self.ready = False
         self._begin()
 
     def _build(self, built: Future[None]) -> None:
         try:
             count = self.index.chroma.count()
             _log.info("reading %d rows for the row index; it has %d", count, len(self))
-            while not self.ready:
+            while not self._compared:
                 table = self.table  # it is replaced when its disk fails
-                self._take_over(partial(self.follower.compare, progress=count > WAITED_FOR))
-                self.ready = self.table is table
+                compare = partial(self.follower.compare, texts=True, progress=count > WAITED_FOR)
+                self._take_over(compare)
+                self.ready = self._compared = self.table is table
             self._note()
             _log.info("read %d rows", len(self))
         except BaseException as error:  # noqa: BLE001 - it is raised where a question waits
@@ -230,15 +232,12 @@ class RowIndex:
 
     def _take_over(self, changes: Callable[[Table], Iterable[Change]]) -> None:
         """Take over what others have changed, except rows that changed here meanwhile."""
-        position = self.follower.position
         with self._reading() as changed:
             for change in changes(self.table):
                 if isinstance(change, list):
                     self._forget(change, changed)
                 else:
                     self.take(change, changed)
-        if self.follower.position != position:
-            self._note()
 
     def take(self, page: Page, changed: AbstractSet[str]) -> None:
         """Take over rows that were read, except those that changed here meanwhile."""
@@ -272,7 +271,7 @@ class RowIndex:
             if self._root is None:
                 raise
             _log.warning("the row index is kept in memory from now on: %r", error)
-            self._root, self.ready = None, False
+            self._root, self.ready, self._compared = None, False, False
             self.table = Table(self.index.candidate)
             change(self.table)
 
@@ -285,20 +284,22 @@ class RowIndex:
 
     def _note(self) -> None:
         """Keep how far the rows follow the collection: they may be newer than that, never older."""
-        if self._root is None or self._noted == (self.follower.position, self.ready):
+        if self._root is None or self._noted == (noted := (self.follower.mark, self.ready)):
             return
         self._verify()
-        position, whole = self.follower.position, self.ready
-        with suppress(StoreClosedError, sqlite3.Error):  # then the next opening reads more
-            self.table.data.note(form=self._form, position=position, whole=whole)
-            self._noted = position, whole
+        with suppress(
+            StoreClosedError, sqlite3.Error, OSError
+        ):  # then the next opening compares more
+            (self._root / _MARK).unlink(missing_ok=True)
+            self.table.data.note(form=self._form, mark=noted[0], whole=noted[1])
+            self._noted = noted
 
     # -- writes of this process -------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, ids: Sequence[str]) -> Iterator[None]:
-        """Let this process write rows: no question reads them before they are taken over here."""
-        with self.follower.writing(ids):
+    def writing(self) -> Iterator[None]:
+        """Let this process write rows, in Chroma and then here."""
+        with self.follower.writing():
             yield
         self._note()
 
@@ -348,8 +349,7 @@ class RowIndex:
     def close(self) -> None:
         """Let everything go: rows, files and threads."""
         self._closed.set()
-        if self._opened:
-            self._note()
+        mark = self.follower.mark
         with self._lock:
             self.ready = False
             self.table.close()
@@ -357,7 +357,8 @@ class RowIndex:
             each.join(_JOINED_S)
         if self._opened and self._root is not None and self._root.is_dir():
             note_files(self._root / NOTE, self._root, [FILE])
-        self.follower.close()
+            with suppress(OSError):  # then all texts are compared
+                (self._root / _MARK).write_text(mark, encoding="utf-8")
 
 
 DAMAGED = (OSError, sqlite3.Error, ValueError, LookupError)

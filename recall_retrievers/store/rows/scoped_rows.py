@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
-from recall_retrievers.core.errors import StoreUnavailableError
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.system import LOCKED, file_lock, make_private
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.database import Tables, UnknownLayoutError
 from recall_retrievers.store.chroma.fields import Row
+from recall_retrievers.store.chroma.place import HeldPath, Place
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.closing import own_folder
 from recall_retrievers.store.rows.database import hashed
-from recall_retrievers.store.rows.follower import Follower, PathFollower
+from recall_retrievers.store.rows.follower import Follower
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.table import Read
 
@@ -101,15 +100,12 @@ class ScopedRows:
     # -- writes of this process -------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, ids: Sequence[str]) -> Iterator[None]:
+    def writing(self) -> Iterator[None]:
         """Let this process write rows; see `RowIndex.writing`."""
         with ExitStack() as stack:
             for _, rows in self._all():
-                if self.by_scope:
-                    rows.start()
-                else:  # what others have written before is told from what is written now
-                    rows.prepare(build=False, patient=False)
-                stack.enter_context(rows.writing(ids))
+                rows.start()
+                stack.enter_context(rows.writing())
             yield
 
     def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None) -> None:
@@ -158,14 +154,17 @@ class ScopedRows:
 
 
 def open_rows(
-    index: Collection, folder: Path | None, index_dir: Path | None, *, alone: bool, shared: bool
+    index: Collection, place: Place | None, index_dir: Path | None, *, alone: bool
 ) -> ScopedRows:
     """The row indexes of a collection, for one more store; see `let_go` and `Follower`."""
     form = repr((index.fields, index.foreign))
-    key = str(folder or ""), str(index.chroma.id), form, str(index_dir if shared else None)
+    held = None if place is None else place.held
+    shared = place is None or place.shared
+    folder = str(held.folder) if held else ""
+    key = folder, str(index.chroma.id), form, str(index_dir if shared else None)
     with _opening:
         if key not in _open:
-            _open[key] = _made(index, folder, index_dir, alone=alone, shared=shared)
+            _open[key] = _made(index, held, index_dir, alone=alone, shared=shared)
         _open[key].holders += 1
         return _open[key]
 
@@ -192,16 +191,11 @@ def indexes_of(collection: ChromaCollection, folder: Path | None) -> list[Scoped
 
 
 def _made(
-    index: Collection, folder: Path | None, index_dir: Path | None, *, alone: bool, shared: bool
+    index: Collection, held: HeldPath | None, index_dir: Path | None, *, alone: bool, shared: bool
 ) -> ScopedRows:
-    if folder is not None:
-        try:
-            tables = Tables(folder, str(index.chroma.id))
-        except (OSError, UnknownLayoutError, StoreUnavailableError) as error:
-            _log.warning("the row index of %s is kept in memory: %r", folder, error)
-        else:
-            follower, root = PathFollower(index, tables), own_folder(folder) / _name(index)
-            return ScopedRows(lambda _: RowIndex(index, follower, root))
+    if held is not None:
+        follower, root = Follower(index, watch=held.watch), own_folder(held.folder) / _name(index)
+        return ScopedRows(lambda _: RowIndex(index, follower, root))
     if not shared:
         return ScopedRows(lambda _: RowIndex(index, Follower(index, alone=alone), None))
     server, lock = _held(index_dir / _name(index)) if index_dir else (None, None)

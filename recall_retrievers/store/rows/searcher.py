@@ -168,7 +168,7 @@ class Searcher:
 
     def _knows_all(self) -> bool:
         """Whether the row index decides which rows fulfil a condition."""
-        return self._rows.follower.sees_all and self._index.cosine
+        return self._index.cosine
 
     def _counted(self, search: Search, places: Places | None, table: Table) -> RowCounts:
         count, follower = len(table), self._rows.follower
@@ -177,8 +177,6 @@ class Searcher:
         if places is None:  # the graph is the quickest way
             return RowCounts(search.limit, count, matching=count, unread=count)
         unread = int(np.count_nonzero(table.column("check", places) == 0))
-        if unread > follower.most_vectors:
-            return RowCounts(search.limit, count, matching=None, unread=0)
         return RowCounts(search.limit, count, len(places), unread, graph=not follower.scoped)
 
     # -- by meaning -------------------------------------------------------------------------------
@@ -288,7 +286,7 @@ class Searcher:
 
     def _may_have_changed(self) -> bool:
         """Whether a row in Chroma may be newer than here."""
-        return not self._rows.follower.sees_all
+        return False
 
 
 def _wanted(search: Search) -> Wanted:

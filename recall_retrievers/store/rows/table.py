@@ -287,6 +287,20 @@ class Table:
         with self.data.reading() as connection:
             return dict(_found(connection, "SELECT place, id FROM row WHERE place", places))
 
+    def differing(self, page: Mapping[str, Any]) -> list[str]:
+        """The ids of the rows of a page of Chroma's whose text or metadata is another one here."""
+        with self.data.reading() as connection:
+            query = "SELECT id, document, metadata FROM row WHERE id"
+            known = {row_id: rest for row_id, *rest in _found(connection, query, page["ids"])}
+        there = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+        return [
+            row_id
+            for row_id, document, metadata in there
+            if row_id not in known
+            or known[row_id][0] != document
+            or (json.loads(known[row_id][1]) or {}) != (metadata or {})
+        ]
+
     def written(self, ids: Sequence[str]) -> dict[str, int]:
         """When rows were written, in epoch milliseconds, by their id; without unknown ones."""
         with self.data.reading() as connection:
