@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
@@ -21,6 +21,7 @@ from recall_retrievers.core.errors import (
     ScopeError,
     SettingsError,
     StoreError,
+    SupersededError,
 )
 from recall_retrievers.core.memory import Memory, Standing
 from recall_retrievers.core.progress import progress_bar
@@ -32,7 +33,7 @@ from recall_retrievers.core.settings import check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.fields import SUPERSEDES
+from recall_retrievers.store.chroma.fields import SUPERSEDES, WRITTEN_AT
 from recall_retrievers.store.chroma.rows import (
     MemoryInput,
     Ready,
@@ -57,7 +58,7 @@ from recall_retrievers.store.conversation import conversation
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.live_collection import LiveCollection
 from recall_retrievers.store.named_collection import NamedCollection
-from recall_retrievers.store.writing import BATCH, LOST, is_superseded
+from recall_retrievers.store.writing import BATCH, LOST, ChangedError
 from recall_retrievers.timeline.parse_time import end_of_day, parse_time
 
 _MOST_LISTED = 1_000_000_000
@@ -470,9 +471,8 @@ class Store:
         if live is None:
             raise _missing(id, self.name)
         with live.writer.changing:
-            now = self.clock()
-            vectors: dict[str, Embedded] = {}
-            while True:
+            now, vectors = self.clock(), dict[str, Embedded]()
+            while True:  # until nobody changes it meanwhile
                 before = live.collection.row(id)
                 stored = before and live.collection.candidate(before)
                 if not (
@@ -483,14 +483,11 @@ class Store:
                 memory = wanted.made_to(stored, zone, read_events=self._event_times)
                 [ready] = self._ready([memory])
                 text = index_text(memory)
-                embedded = vectors.get(text)
-                if embedded is None and text == index_text(stored):
-                    embedded = _vector_of(live.collection, id)
-                if embedded is not None:
+                if text not in vectors:
+                    vectors[text] = self._vector(live, stored, ready.memory)
+                with suppress(ChangedError):
+                    live.writer.rewrite([ready], [before], [vectors[text]]).result()
                     break
-                # That takes a while, in which another process may change it: it is read again.
-                vectors[text] = self._opened.embedding.embed(text)
-            live.writer.change(ready, before, embedded).result()
         return ready.memory.memory()
 
     aupdate = awaited(update)
@@ -534,54 +531,64 @@ class Store:
         if live is None:
             raise _missing(old_id, self.name)
         with live.writer.changing:
-            old = live.collection.read([old_id], None).get(old_id)
-            if old is None or not owner.holds(old.scope) or old.expired(self.clock()):
-                raise _missing(old_id, self.name)
-            memory = _superseding(as_memory(new), old)
-            newest = live.collection.newest(old)
-            if newest is not old and old.superseded_by != memory.id:
-                raise is_superseded(old_id, newest.id)
-            [ready] = self._ready([memory])
-            before = live.collection.row(memory.id)
-            stored = before and live.collection.candidate(before)
-            if before and stored and ready.is_stored_as(*before[1:]):  # it stays as it is
-                if old.superseded_by == memory.id:
-                    return memory.id
-                ready = _current(stored)
-            ready = replace(ready, guard=old.scope)
-            vectors = self._vector(live, stored, ready.memory), self._vector(live, old, old)
-            live.writer.supersede(ready, old, vectors).result()
-            self._check_first(live, old_id, memory.id, is_new=before is None)
-        return memory.id
+            while True:
+                with suppress(ChangedError):
+                    return self._supersede(live, owner, old_id, as_memory(new))
 
     asupersede = awaited(supersede)
     """Store what takes the place of a memory as `supersede` does, without blocking the loop."""
 
-    def _check_first(self, live: LiveCollection, old_id: str, new_id: str, *, is_new: bool) -> None:
+    def _supersede(self, live: LiveCollection, owner: Scope, old_id: str, new: Memory) -> str:
+        """Store what supersedes a memory, and mark that one, in one write: one of them counts."""
+        row = live.collection.row(old_id)
+        old = row and live.collection.candidate(row)
+        if not (row and old and owner.holds(old.scope)) or old.expired(self.clock()):
+            raise _missing(old_id, self.name)
+        memory = _superseding(new, old)
+        newest = live.collection.newest(old)
+        if newest is not old and old.superseded_by != memory.id:
+            raise _is_superseded(old_id, newest.id)
+        [ready] = self._ready([memory])
+        before = live.collection.row(memory.id)
+        stored = before and live.collection.candidate(before)
+        if before and stored and ready.is_stored_as(*before[1:]):  # it stays as it is
+            if old.superseded_by == memory.id:
+                return memory.id
+            ready = _marked(stored, "", None)
+        claim = f"{old_id} {(row[2] or {}).get(WRITTEN_AT)}"
+        ready = replace(ready, metadata={**ready.metadata, SUPERSEDES: claim}, guard=old.scope)
+        marked = _marked(old, memory.id, ready.memory.created_at)
+        vectors = self._vector(live, stored, ready.memory), self._vector(live, old, old)
+        live.writer.rewrite([ready, marked], [before, row], vectors).result()
+        self._check_first(live, old_id, memory.id, claim, is_new=before is None)
+        return memory.id
+
+    def _check_first(
+        self, live: LiveCollection, old_id: str, new_id: str, claim: str, *, is_new: bool
+    ) -> None:
         """Take a new memory back if another program has superseded the old one just before.
 
         Chroma has no write on a condition. It returns rows in the order in which they were stored,
         so both programs see the same one as the first.
         """
-        row = live.collection.row(new_id)
-        claim = row and (row[2] or {}).get(SUPERSEDES)
-        first = live.collection.ids({SUPERSEDES: {"$eq": claim}})[:1] if claim else []
+        first = live.collection.ids({SUPERSEDES: {"$eq": claim}})[:1]
         if first not in ([], [new_id]):
             if is_new:
                 live.writer.delete([new_id]).result()
             [winner] = live.collection.read(first, None).values()
             self._mark(live, old_id, winner.id, winner.created_at)
-            raise is_superseded(old_id, winner.id)
+            raise _is_superseded(old_id, winner.id)
 
     def _mark(self, live: LiveCollection, id: str, by: str, at: datetime | None) -> None:
         """Write which memory supersedes a stored one, and since when; "" = none does."""
-        before = live.collection.row(id)
-        stored = before and live.collection.candidate(before)
-        if before is None or stored is None:
-            raise _missing(id, self.name)
-        marked = replace(stored, superseded_by=by, superseded_at=at)
-        ready = Ready(marked, to_metadata(marked), is_new=False)
-        live.writer.change(ready, before, self._vector(live, stored, marked)).result()
+        while True:
+            before = live.collection.row(id)
+            stored = before and live.collection.candidate(before)
+            if not stored:
+                raise _missing(id, self.name)
+            vector = self._vector(live, stored, stored)
+            with suppress(ChangedError):
+                return live.writer.rewrite([_marked(stored, by, at)], [before], [vector]).result()
 
     def _vector(
         self, live: LiveCollection, stored: Candidate | None, memory: Candidate
@@ -930,10 +937,15 @@ def _superseding(memory: Memory, old: Candidate) -> Memory:
     return memory.model_copy(update=current)
 
 
-def _current(memory: Candidate) -> Ready:
-    """A stored memory that counts again: nothing supersedes it."""
-    current = replace(memory, superseded_by="", superseded_at=None)
-    return Ready(current, to_metadata(current), is_new=False)
+def _marked(memory: Candidate, by: str, at: datetime | None) -> Ready:
+    """A stored memory that another one supersedes since a moment; "" = none does."""
+    marked = replace(memory, superseded_by=by, superseded_at=at)
+    return Ready(marked, to_metadata(marked), is_new=False)
+
+
+def _is_superseded(row_id: str, by: str) -> SupersededError:
+    problem = f"memory {got(row_id)} is superseded; supersede {got(by)} instead"
+    return SupersededError("supersede", (problem,))
 
 
 def _missing(id: str, name: str) -> MissingMemoryError:

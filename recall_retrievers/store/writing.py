@@ -21,25 +21,13 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import (
-    MissingMemoryError,
     RecallError,
     StoreClosedError,
     StoreError,
-    SupersededError,
 )
-from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.fields import (
-    MAY_EXPIRE,
-    SUPERSEDED_AT,
-    SUPERSEDED_BY,
-    SUPERSEDES,
-    WRITTEN_AT,
-    Row,
-    to_milliseconds,
-)
+from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, to_milliseconds
 from recall_retrievers.store.chroma.rows import Ready, id_is_taken
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding, Outcome
@@ -58,6 +46,11 @@ CHROMA_S = 60.0
 
 # Seconds. A thread that is new to Chroma makes an add take half as long again.
 _LINGERS_S = 10.0
+
+
+class ChangedError(Exception):
+    """Others have changed a row since it was read."""
+
 
 LOST = "Error finding id"  # what Chroma says of a row that has no vector
 
@@ -154,15 +147,15 @@ class Writer:
             return self._take(_Job(rows))
         return self._take(_Job(rows, partial(self._write, rows, vectors)))
 
-    def change(self, row: Ready, before: Row, embedded: Embedded) -> Future[None]:
-        """Write what is different in a row; see `_change`."""
-        return self._take(_Job([row], partial(self._change, row, before, embedded)))
-
-    def supersede(
-        self, new: Ready, old: Candidate, vectors: tuple[Embedded, Embedded]
+    def rewrite(
+        self, rows: Sequence[Ready], before: Sequence[Row | None], vectors: Sequence[Embedded]
     ) -> Future[None]:
-        """Store a memory and mark the one that it supersedes; see `_supersede`."""
-        return self._take(_Job([new], partial(self._supersede, new, old, vectors)))
+        """Write rows that were read before, with their vectors, in one call of Chroma.
+
+        The error is `ChangedError` if others have changed one of them meanwhile: Chroma has no
+        write on a condition. Then nothing is written: read them again.
+        """
+        return self._take(_Job(rows, partial(self._rewrite, rows, before, vectors)))
 
     def delete(self, ids: Sequence[str]) -> Future[None]:
         """Delete rows; ids that are not there are passed over."""
@@ -336,54 +329,17 @@ class Writer:
                 each.put(rows, memories, embedded)
             self._collection.learn_dimension(embedded.vectors)
 
-    def _supersede(self, new: Ready, old: Candidate, vectors: tuple[Embedded, Embedded]) -> None:
-        """Store a memory and mark the one that it supersedes, in one write: one of them counts."""
+    def _rewrite(
+        self, rows: Sequence[Ready], before: Sequence[Row | None], vectors: Sequence[Embedded]
+    ) -> None:
         self._collection.check_dimension(*(each.vectors for each in vectors))
         with self._shared.writing():
-            present = {**self._replaced([new]), **self._there([old.id])}
-            if old.id not in present:
-                raise MissingMemoryError(f"memory {got(old.id)} was deleted meanwhile")
-            text, metadata = present[old.id]
-            if (by := metadata.get(SUPERSEDED_BY, "")) != old.superseded_by:
-                raise is_superseded(old.id, str(by))
-            [(new_id, said, row)] = self._as_rows([new])
-            row[SUPERSEDES] = f"{old.id} {metadata.get(WRITTEN_AT)}"
-            marks = {SUPERSEDED_BY: new_id, SUPERSEDED_AT: row["created_at"], MAY_EXPIRE: True}
-            marked = {**metadata, **marks, WRITTEN_AT: row[WRITTEN_AT]}
-            rows = (new_id, said, row), (old.id, text or "", marked)
-            memories = new.memory, self._collection.candidate(rows[1])
-            self._put(rows, memories, present, _together(vectors))
-
-    def _change(self, ready: Ready, before: Row, embedded: Embedded) -> None:
-        """Write what is different in a row, and nothing else: another process may change the rest.
-
-        Chroma has no write on a condition. A row that is gone meanwhile is not stored again.
-        """
-        row_id, old, known = before[0], before[2] or {}, self._collection.candidate(before)
-        reworded = known is None or index_text(known) != index_text(ready.memory)
-        self._collection.check_dimension(embedded.vectors)
-        with self._shared.writing():
-            if row_id not in self._replaced([ready]):
-                raise MissingMemoryError(f"memory {got(row_id)} was deleted while it was changed")
-            [(_, text, new)] = self._as_rows([ready])
-            with self._indexes() as indexes:
-                self._chroma.update(
-                    ids=[row_id],
-                    metadatas=[
-                        {key: new.get(key) for key in {*old, *new} if old.get(key) != new.get(key)}
-                    ],
-                    documents=[text] if text != before[1] else None,
-                    embeddings=embedded.vectors if reworded else None,
-                )
-                # As others have left it. Where its text is theirs, so is its vector.
-                row = self._collection.row(row_id)
-                memory = row and self._collection.candidate(row)
-                ours = memory and index_text(memory) == index_text(ready.memory)
-                for each in indexes:
-                    if row is None:
-                        each.drop([row_id])
-                    else:
-                        each.put([row], [memory], embedded if ours else None)
+            present = self._replaced(rows)
+            for ready, row in zip(rows, before, strict=True):
+                if present.get(ready.memory.id) != (row and (row[1], row[2] or {})):
+                    raise ChangedError
+            memories = [ready.memory for ready in rows]
+            self._put(self._as_rows(rows), memories, present, _together(vectors))
 
     def _delete(self, ids: Sequence[str]) -> None:
         """Delete rows; ids that are not there are passed over."""
@@ -443,12 +399,6 @@ class Writer:
             _log.warning("of %d rows some have no vector in Chroma: stored again", len(ids))
             return False
         return True
-
-
-def is_superseded(row_id: str, by: str) -> SupersededError:
-    """The error for a memory that another one supersedes already."""
-    problem = f"memory {got(row_id)} is superseded; supersede {got(by)} instead"
-    return SupersededError("supersede", (problem,))
 
 
 def _together(vectors: Iterable[Embedded]) -> Embedded:
