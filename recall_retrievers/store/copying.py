@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.store.live_collection import LiveCollection
+from recall_retrievers.store.opened import Opened
 from recall_retrievers.store.store import Store
 from recall_retrievers.store.writing import BATCH
 
 
-def copy_collection(source: LiveCollection, target: Store, *, vectors: bool, progress: bool) -> int:
+def copy_collection(source: Opened, target: Store, *, vectors: bool, progress: bool) -> int:
     """Copy all memories, with their vectors or embedded anew; see `RecallStore.copy_to`."""
     # The events of our rows are known. Those of others are read from the text, as in `add`.
     known = not source.collection.foreign

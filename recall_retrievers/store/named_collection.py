@@ -26,7 +26,7 @@ from recall_retrievers.store.chroma.rows import Ready
 from recall_retrievers.store.doctor.check import examine
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.multilingual import INSTALL, Multilingual, is_installed
-from recall_retrievers.store.live_collection import LiveCollection
+from recall_retrievers.store.opened import Opened
 from recall_retrievers.text.words import share_of_other_scripts
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class NamedCollection:
             raise TypeError("fields are for a collection that is there; leave create=True out")
         self.name = name
         self.embedding = embedding
-        self.live: LiveCollection | None = None
+        self.live: Opened | None = None
         self._fields = fields
         self._create = create or source is None  # nobody mistypes a name that nobody knows
         self._by_script = by_script
@@ -78,7 +78,7 @@ class NamedCollection:
         self._source = source
         self._place: Place | None = None
         self._private = source is None
-        self._adopted: LiveCollection | None = None  # as it was read before the first memory
+        self._adopted: Opened | None = None  # as it was read before the first memory
         try:
             if isinstance(source, ChromaCollection):
                 self.name = source.name
@@ -90,7 +90,7 @@ class NamedCollection:
                 self._place.close()
             raise
 
-    def found(self) -> LiveCollection | None:
+    def found(self) -> Opened | None:
         """The collection; None if it does not exist yet."""
         self.check_open()
         if self.live is not None:
@@ -99,7 +99,7 @@ class NamedCollection:
             self.check_open()
             return self._find()
 
-    def to_search(self) -> LiveCollection | None:
+    def to_search(self) -> Opened | None:
         """The collection for a question; None if it does not exist yet.
 
         It is an error if others do, as its name may be mistyped; not where ``create`` is set.
@@ -111,14 +111,14 @@ class NamedCollection:
                 raise missing(self.name, names, _MAKES_IT)
         return live
 
-    def to_change(self) -> LiveCollection | None:
+    def to_change(self) -> Opened | None:
         """The collection for a change of what is there; None if it does not exist yet."""
         live = self.found()
         if live is not None:
             live.collection.check_writable()
         return live
 
-    def made(self, first: Sequence[Ready] = ()) -> LiveCollection:
+    def made(self, first: Sequence[Ready] = ()) -> Opened:
         """The collection for the first memories; it is made if it does not exist.
 
         Their script chooses its model. An empty one of the caller's becomes one of ours.
@@ -203,7 +203,7 @@ class NamedCollection:
             raise missing(self.name, self._place.names(), "Check the name")
         check_may_be_made(folder, self.name)
 
-    def _find(self) -> LiveCollection | None:
+    def _find(self) -> Opened | None:
         source = self._source
         if self.live is not None:  # another thread has found it meanwhile
             return self.live
@@ -243,13 +243,13 @@ class NamedCollection:
             self._place = Place.of_client(self._source)
         return self._place
 
-    def _alive(self, chroma: ChromaCollection) -> LiveCollection:
+    def _alive(self, chroma: ChromaCollection) -> Opened:
         examine(None if self._place is None else self._place.held, chroma)
         self.take(str((chroma.metadata or {}).get("embedding_model")))
         return self._with(Collection(chroma, self.embedding, self._fields))
 
-    def _with(self, collection: Collection) -> LiveCollection:
-        return LiveCollection(
+    def _with(self, collection: Collection) -> Opened:
+        return Opened(
             collection,
             self._place,
             self.embedding,

@@ -56,8 +56,8 @@ from recall_retrievers.store.conditions import (
 )
 from recall_retrievers.store.conversation import conversation
 from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.live_collection import LiveCollection
 from recall_retrievers.store.named_collection import NamedCollection
+from recall_retrievers.store.opened import Opened
 from recall_retrievers.store.writing import BATCH, LOST, ChangedError
 from recall_retrievers.timeline.parse_time import end_of_day, parse_time
 
@@ -538,7 +538,7 @@ class Store:
     asupersede = awaited(supersede)
     """Store what takes the place of a memory as `supersede` does, without blocking the loop."""
 
-    def _supersede(self, live: LiveCollection, owner: Scope, old_id: str, new: Memory) -> str:
+    def _supersede(self, live: Opened, owner: Scope, old_id: str, new: Memory) -> str:
         """Store what supersedes a memory, and mark that one, in one write: one of them counts."""
         row = live.collection.row(old_id)
         old = row and live.collection.candidate(row)
@@ -564,7 +564,7 @@ class Store:
         return memory.id
 
     def _check_first(
-        self, live: LiveCollection, old_id: str, new_id: str, claim: str, *, is_new: bool
+        self, live: Opened, old_id: str, new_id: str, claim: str, *, is_new: bool
     ) -> None:
         """Take a new memory back if another program has superseded the old one just before.
 
@@ -579,7 +579,7 @@ class Store:
             self._mark(live, old_id, winner.id, winner.created_at)
             raise _is_superseded(old_id, winner.id)
 
-    def _mark(self, live: LiveCollection, id: str, by: str, at: datetime | None) -> None:
+    def _mark(self, live: Opened, id: str, by: str, at: datetime | None) -> None:
         """Write which memory supersedes a stored one, and since when; "" = none does."""
         while True:
             before = live.collection.row(id)
@@ -590,16 +590,14 @@ class Store:
             with suppress(ChangedError):
                 return live.writer.rewrite([_marked(stored, by, at)], [before], [vector]).result()
 
-    def _vector(
-        self, live: LiveCollection, stored: Candidate | None, memory: Candidate
-    ) -> Embedded:
+    def _vector(self, live: Opened, stored: Candidate | None, memory: Candidate) -> Embedded:
         """The vector of a memory: the one that is stored, where the text is the same."""
         text = index_text(memory)
         same = stored is not None and index_text(stored) == text
         known = _vector_of(live.collection, memory.id) if same else None
         return known or self._opened.embedding.embed(text)
 
-    def _bring_back(self, live: LiveCollection, ids: Sequence[str]) -> None:
+    def _bring_back(self, live: Opened, ids: Sequence[str]) -> None:
         """Let memories count again that are superseded by those that are to be deleted.
 
         If another memory supersedes the deleted one, it now supersedes these as well. This is

@@ -9,13 +9,12 @@ from stages.worlds import Scripted
 from tables import table
 
 from benchmarks.sessions import FILE, shares
-from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import run
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.stages.extract_time import ExtractTime
-from recall_retrievers.store import RecallStore, live_collection
+from recall_retrievers.store import RecallStore
 from recall_retrievers.text.sessions import named_sessions
 
 ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
@@ -94,17 +93,6 @@ def test_without_turns_all_memories_make_the_sessions() -> None:
         assert not store.sessions(None, LATER)
         store.add({"content": "x", "created_at": MONDAY + timedelta(days=n)} for n in range(3))
         assert len(store.sessions(None, LATER)) == 3
-
-
-def test_where_rows_are_not_kept_few_memories_are_read(
-    talks: RecallStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    known = talks.sessions(None, LATER)
-    monkeypatch.setattr(talks._opened.live._rows, "by_scope", True)
-    assert talks.sessions(None, LATER) == known
-    monkeypatch.setattr(live_collection, "_ROWS", 4)
-    with pytest.raises(StoreError, match="name the day"):
-        talks.sessions(None, LATER)
 
 
 @table(

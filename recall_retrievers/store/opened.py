@@ -1,9 +1,4 @@
-"""A collection while it is open: what searches it, lists and counts its memories, and deletes them.
-
-Memories are listed from the row index where there is one, else from Chroma. Chroma cannot sort. So
-where rows are not kept here, the times of all rows that fit are read first, and then the rows, page
-by page, as they are wanted.
-"""
+"""A collection while it is open: its rows, its writer, and how its memories are listed."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
-from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import ANYBODY, Scope
@@ -27,7 +21,7 @@ from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.place import Place
 from recall_retrievers.store.chroma.where import Where, all_of, ended_where, scope_where
-from recall_retrievers.store.conditions import UNDATED, Conditions, place_of
+from recall_retrievers.store.conditions import UNDATED, Conditions
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.cells import decided
@@ -40,17 +34,21 @@ from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.writing import Writer
 from recall_retrievers.timeline import TimeRange
 
-_ROWS = 5_000  # without their texts, a call
-_A_FEW = 100  # of these, where one of them answers
+_A_FEW = 100  # rows without their texts, a call, where one of them answers
 _PART = 500  # moments: the ids of their rows are read at once
 _UNREAD = "-"  # stands for the text of a row, where it is not read
 
 
-class LiveCollection:
-    """A collection that is open in this process: what searches, lists and writes it, and its end.
+class Opened:
+    """A collection that is open in this process.
 
     ``place`` is None where the caller passed the collection. A ``private`` one is in memory, under
     a name that nobody else knows. ``check_open`` raises an error once the store is closed.
+
+    Attributes:
+        collection: The collection of Chroma.
+        rows: Its rows.
+        writer: What writes to it.
     """
 
     def __init__(  # noqa: PLR0913 - what it is made of
@@ -65,10 +63,9 @@ class LiveCollection:
     ) -> None:
         self.collection = collection
         self._check_open = check_open
-        folder = None if place is None else place.folder
-        self._rows = open_rows(collection, place, index_dir, alone=private)
-        self.searcher = ScopedSearcher(collection, self._rows)
-        self.writer = Writer(collection, folder, embedding)
+        self.rows = open_rows(collection, place, index_dir, alone=private)
+        self.searcher = ScopedSearcher(collection, self.rows)
+        self.writer = Writer(collection, None if place is None else place.folder, embedding)
 
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
@@ -83,84 +80,57 @@ class LiveCollection:
     def memories(self, conditions: Conditions) -> Iterator[Candidate]:
         """The memories that fulfil conditions, by recorded time."""
         where = self._filter(conditions)
-        with self._while_open(), self._indexed(conditions.scope) as rows:
-            if rows is None:
-                found = _ordered_in_chroma(self.collection, conditions, where)
-            else:
-                found = _ordered(rows, conditions, where)
-            for memory in islice(found, conditions.limit):
+        with self._read(conditions.scope) as rows:
+            for memory in islice(_ordered(rows, conditions, where), conditions.limit):
                 self._check_open()
                 yield memory
 
     def count(self, conditions: Conditions) -> int:
-        """How many memories fulfil conditions."""
-        collection, recorded, standing = self.collection, conditions.recorded, conditions.standing
-        dated = recorded is not None or standing.as_it_stood
-        everything = not (dated or conditions.limited or conditions.scope.fields())
-        with self._while_open():
-            if everything and collection.foreign:
-                return collection.count()
-            with self._indexed(conditions.scope) as rows:
-                if rows is None:
-                    if everything:
-                        return collection.count() - len(_ended(collection, standing))
-                    if not dated and not collection.foreign:  # each row of ours has a text
-                        ids = collection.ids(_where(collection, conditions))
-                        return len(set(ids).difference(_ended(collection, standing)))
-                    return sum(1 for _ in _fitting_in_chroma(collection, conditions))
-                where = self._filter(conditions)
-                # The columns and cells of a row decide most conditions; no row has to be read.
-                known = not collection.foreign and (where is None or decided(where))
-                if known and (recorded is None or _decided_by_column(recorded)):
-                    return len(_selected(rows.table, conditions, where)[0])
-                return sum(1 for _ in _ordered(rows, conditions, where))
+        """How many memories fulfil conditions; no row is read where columns and cells decide."""
+        where, recorded = self._filter(conditions), conditions.recorded
+        known = where is None or (decided(where) and not self.collection.foreign)
+        with self._read(conditions.scope) as rows:
+            if known and (recorded is None or _decided_by_column(recorded)):
+                places, _ = _selected(rows.table, conditions, where)
+                return int(np.count_nonzero(rows.table.column("memory_type", places)))
+            return sum(1 for _ in _ordered(rows, conditions, where))
 
     def scopes(self, moment: datetime) -> Counter[Scope]:
         """How many memories each scope has at a moment."""
         counts: Counter[Scope] = Counter()
-        with self._while_open(), self._indexed(Scope()) as rows:
-            if rows is None:
-                found = _fitting_in_chroma(self.collection, Conditions(standing=Standing(moment)))
-                counts.update(each.scope for each in found)
-                return counts
-            table = rows.table
-            for place, count in zip(*table.owners(moment), strict=True):
-                [memory] = table.memories([int(place)], None)
-                counts[Scope() if memory is None else memory.scope] += int(count)
+        with self._read(ANYBODY) as rows:
+            for place, count in zip(*rows.table.owners(moment), strict=True):
+                [memory] = rows.table.memories([int(place)], None)
+                counts[ANYBODY if memory is None else memory.scope] += int(count)
         return counts
 
     def several_users(self, scope: Scope) -> bool:
         """Whether memories in a scope are of more than one user."""
-        rows = self._rows.at_hand(scope)
+        rows = self.rows.at_hand(scope)
         if rows is not None:
             return rows.table.several_users(scope)
-        first = self._a_user(Conditions(scope))
+        first = self._a_user(scope, None)
         if first is None:
             return False
         key = self.collection.fields.user_id  # few rows are left, or none, where there is one user
-        return self._a_user(Conditions(scope, filter={key: {"$ne": first}})) is not None
+        return self._a_user(scope, {key: {"$ne": first}}) is not None
 
-    def _a_user(self, conditions: Conditions) -> str | None:
-        """The user of a row that fulfils conditions; None if none of them has one."""
-        rows = _fitting_in_chroma(self.collection, conditions, most=_A_FEW)
-        return next((row.scope.user_id for row in rows if row.scope.user_id), None)
+    def _a_user(self, scope: Scope, where: Where | None) -> str | None:
+        """The user of a row in a scope; None if none of them has one."""
+        where = all_of([where, scope_where(scope, self.collection.fields)])
+        for page in self.collection.pages(["metadatas"], most=_A_FEW, where=where):
+            for row_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
+                memory = self.collection.candidate((row_id, _UNREAD, metadata))
+                if memory is not None and memory.scope.user_id:
+                    return memory.scope.user_id
+        return None
 
     def sessions(self, scope: Scope, moment: datetime) -> Spans:
         """The sessions of a scope by a moment: of turns of conversations, else of all memories."""
         conditions = Conditions(scope, standing=Standing(moment, include_superseded=True))
-        with self._while_open(), self._indexed(scope) as rows:
-            if rows is not None:
-                places, created = _selected(rows.table, conditions, None)
-                turns = rows.table.column("memory_type", places) == hashed("conversation")
-            else:
-                found = [*islice(_fitting_in_chroma(self.collection, conditions), _ROWS + 1)]
-                if len(found) > _ROWS:
-                    raise StoreError(
-                        f"sessions are counted among {_ROWS:,} memories at most where there is no "
-                        "row index; name the day, or a narrower scope"
-                    )
-                created = np.array([place_of(each)[0] for each in found], dtype=np.int64)
-                turns = np.array([each.memory_type == "conversation" for each in found], dtype=bool)
+        with self._read(scope) as rows:
+            places, created = _selected(rows.table, conditions, None)
+            turns = rows.table.column("memory_type", places) == hashed("conversation")
         recorded = created[turns] if turns.any() else created
         begun = (recorded > UNDATED) & (recorded <= to_milliseconds(moment))
         return _spans(np.sort(recorded[begun]))
@@ -171,7 +141,7 @@ class LiveCollection:
         if ids is None and limited:
             return [memory.id for memory in self.memories(conditions)]
         if ids is None:
-            return collection.ids(_where(collection, conditions))
+            return collection.ids()
         if limited:
             found = collection.read(ids, self._filter(conditions)).values()
             return [memory.id for memory in found if conditions.admits(memory)]
@@ -180,7 +150,8 @@ class LiveCollection:
     def purge(self, moment: datetime, scope: Scope) -> int:
         """Delete the memories of a scope that have expired by a moment; return their number."""
         standing = Standing(moment, include_superseded=True)  # what is only superseded stays
-        expired = _ended(self.collection, standing, scope)
+        ended = ended_where(standing, moment)
+        expired = self.collection.ids(all_of([ended, scope_where(scope, self.collection.fields)]))
         if expired:
             self.writer.delete(expired).result()
         return len(expired)
@@ -205,14 +176,11 @@ class LiveCollection:
             raise
 
     @contextmanager
-    def _indexed(self, scope: Scope) -> Iterator[RowIndex | None]:
-        """The row index that has all rows of a scope; None if Chroma has to be read."""
-        if self._rows.by_scope and not scope.fields():
-            yield None
-            return
-        with self._rows.using(scope) as rows:
+    def _read(self, scope: Scope) -> Iterator[RowIndex]:
+        """The rows of a scope, all of them known."""
+        with self._while_open(), self.rows.using(scope) as rows:
             rows.prepare(build=True, patient=True)
-            yield rows if rows.ready else None
+            yield rows
 
 
 def _spans(recorded: NDArray[np.int64]) -> Spans:
@@ -228,9 +196,6 @@ def _decided_by_column(recorded: TimeRange) -> bool:
     if recorded.recurrence is not None:
         return False
     return start is None or to_milliseconds(start) == up_to_milliseconds(start)
-
-
-# -- from the row index --------------------------------------------------------------------------
 
 
 def _ordered(rows: RowIndex, conditions: Conditions, where: Where | None) -> Iterator[Candidate]:
@@ -289,47 +254,3 @@ def _in_order(
                 ids = [each for each in ids if conditions.follows((moment, each))]
             yield from sorted(ids, reverse=conditions.newest)
         first = int(parts[-1])
-
-
-# -- from Chroma ----------------------------------------------------------------------------------
-
-
-def _ordered_in_chroma(
-    collection: Collection, conditions: Conditions, where: Where | None
-) -> Iterator[Candidate]:
-    """The memories that fulfil conditions, by recorded time; see `_ordered`."""
-    places = sorted(
-        map(place_of, _fitting_in_chroma(collection, conditions)), reverse=conditions.newest
-    )
-    names = [place[1] for place in places if conditions.follows(place)]
-    for ids in conditions.pages(names):
-        there = collection.read(ids, where)
-        yield from (there[x] for x in ids if x in there and conditions.admits(there[x]))
-
-
-def _fitting_in_chroma(
-    collection: Collection, conditions: Conditions, most: int = _ROWS
-) -> Iterator[Candidate]:
-    """The memories that fulfil conditions, without their texts, as Chroma has them in order."""
-    where = _where(collection, conditions)
-    for page in collection.pages(["metadatas"], most=most, where=where):
-        for row_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
-            memory = collection.candidate((row_id, _UNREAD, metadata))
-            if memory is not None and conditions.admits(memory):
-                yield memory
-
-
-def _ended(collection: Collection, standing: Standing, scope: Scope = ANYBODY) -> list[str]:
-    """The ids of the rows that have ended by a moment; for rows of ours."""
-    if standing.moment is None:
-        return []
-    ended = ended_where(standing, standing.moment)
-    return collection.ids(all_of([ended, scope_where(scope, collection.fields)]))
-
-
-def _where(collection: Collection, conditions: Conditions) -> Where | None:
-    """The condition for Chroma; of the time as much as it can compare."""
-    search, recorded = conditions.search(collection.fields), conditions.recorded
-    times = [] if recorded is None else collection.times([recorded])[:1]
-    scope = scope_where(search.scope, collection.fields)
-    return all_of([collection.filter_where(search), scope, *times])
