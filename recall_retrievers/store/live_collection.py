@@ -34,8 +34,8 @@ from recall_retrievers.store.rows.cells import decided
 from recall_retrievers.store.rows.columns import NEVER, Places, Wanted
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.row_index import RowIndex
-from recall_retrievers.store.rows.scoped_rows import open_rows
-from recall_retrievers.store.rows.searcher import ScopedSearcher
+from recall_retrievers.store.rows.scoped_rows import let_go, open_rows
+from recall_retrievers.store.rows.searcher import search
 from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.writing import Writer
 from recall_retrievers.timeline import TimeRange
@@ -67,17 +67,16 @@ class LiveCollection:
         self._check_open = check_open
         folder = None if place is None else place.folder
         shared = place is None or place.shared  # whether other processes may write to it
-        self._rows = open_rows(collection, folder, index_dir, alone=private, shared=shared)
-        self.searcher = ScopedSearcher(collection, self._rows)
+        self.rows = open_rows(collection, folder, index_dir, alone=private, shared=shared)
         self.writer = Writer(collection, folder, embedding)
 
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
     ) -> list[Sequence[Hit]]:
-        """The answers to searches; see `Searcher.answers`."""
+        """The hits of each search, best first."""
         self.collection.check_dimension(*(each.vectors for each in embedded.values()))
         with self._while_open():
-            found = self.searcher.answers(searches, embedded)
+            found = search(self.collection, self.rows, searches, embedded)
         self._check_open()
         return found
 
@@ -132,7 +131,7 @@ class LiveCollection:
 
     def several_users(self, scope: Scope) -> bool:
         """Whether memories in a scope are of more than one user."""
-        rows = self._rows.at_hand(scope)
+        rows = self.rows.at_hand(scope)
         if rows is not None:
             return rows.table.several_users(scope)
         first = self._a_user(Conditions(scope))
@@ -189,7 +188,7 @@ class LiveCollection:
     def close(self) -> bool:
         """Write what is waiting; False if a call of Chroma hangs."""
         idle = self.writer.close()
-        self.searcher.close()
+        let_go(self.rows)
         return idle
 
     def _filter(self, conditions: Conditions) -> Where | None:
@@ -208,10 +207,10 @@ class LiveCollection:
     @contextmanager
     def _indexed(self, scope: Scope) -> Iterator[RowIndex | None]:
         """The row index that has all rows of a scope; None if Chroma has to be read."""
-        if self._rows.by_scope and not scope.fields():
+        if self.rows.by_scope and not scope.fields():
             yield None
             return
-        with self._rows.using(scope) as rows:
+        with self.rows.using(scope) as rows:
             rows.prepare(build=True, patient=True)
             yield rows if rows.knows_all else None
 

@@ -16,7 +16,6 @@ Rows of a collection that somebody else made have no time of writing. A row of t
 replaced in place is not noticed: open the collection again.
 """
 
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,9 +41,6 @@ _PAGE = 1000  # rows with their texts a call: with 250 it takes half as long aga
 _MOST_TIMES = 30_000  # a call: SQLite takes 32,766 variables
 _DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has stored it
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
-# A vector takes 4.6 KB on its way, so the first questions of a scope let the server filter.
-_FIRST_QUESTIONS = 2
-_FEW_VECTORS, _MOST_VECTORS = 100, 5_000
 
 Page = Mapping[str, Any]
 """Rows as Chroma returns them."""
@@ -76,13 +72,15 @@ class Follower:
         self._index = index
         self._collection: Any = index.chroma
         self._where = scope_where(scope, index.fields)
+        # A vector takes 4.6 KB on its way, so a server compares them.
+        self._include = ["documents", "metadatas", *["embeddings"] * (not shared)]
         self._alone, self._shared = alone, shared
         self._looking = threading.Lock()
         self._looked = -POLL_S  # the clock counts from 0
         self._compare_at = self._far_at = 0.0
         self._seen = self._far_seen = 0  # when times of writing were last compared
         self._place, self._last = 0, ""  # how many rows there were at the last look, and the last
-        self._counted = self._questions = 0
+        self._counted = 0
         self.position = 0
         self.sees_all = not index.foreign
         self.scope = scope
@@ -91,13 +89,6 @@ class Follower:
     def scoped(self) -> bool:
         """Whether it follows only some of the rows."""
         return bool(self.scope.fields())
-
-    @property
-    def most_vectors(self) -> int:
-        """How many vectors a question may read; for the first ones of a scope these are few."""
-        if not self.scoped:
-            return sys.maxsize
-        return _MOST_VECTORS if self._questions > _FIRST_QUESTIONS else _FEW_VECTORS
 
     def begin(self) -> None:
         """Follow the collection from this moment on."""
@@ -122,7 +113,6 @@ class Follower:
 
         A question that needs it waits while another one looks.
         """
-        self._questions += 1
         now = time.monotonic()
         if self._may_be_behind(table, now):
             with self._looking:
@@ -211,13 +201,7 @@ class Follower:
 
     # -- reading ----------------------------------------------------------------------------------
 
-    def _read(
-        self,
-        ids: Sequence[str],
-        include: Sequence[str] = ("documents", "metadatas"),
-        *,
-        progress: bool = False,
-    ) -> Iterator[Page]:
+    def _read(self, ids: Sequence[str], *, progress: bool = False) -> Iterator[Page]:
         """Pages of rows; Chroma reads one while the page before is taken over."""
         most = min(_PAGE, self._index.most_rows)
         parts = [list(ids[start : start + most]) for start in range(0, len(ids), most)]
@@ -225,7 +209,7 @@ class Follower:
         with ThreadPoolExecutor(1, thread_name_prefix="recall-read") as thread:
             ahead: Future[Any] | None = None
             for part in bar:
-                this = thread.submit(self._collection.get, ids=part, include=[*include])
+                this = thread.submit(self._collection.get, ids=part, include=self._include)
                 if ahead is not None:
                     yield ahead.result()
                 ahead = this
@@ -292,7 +276,7 @@ class PathFollower(Follower):
                 new = {x: at for x, at in since.items() if self._known.get(x) != at}
                 others = [row_id for row_id in new if row_id not in self._written]
                 is_writing = bool(self._written)
-            yield from self._read(others, ["documents", "metadatas", "embeddings"])
+            yield from self._read(others)
             with self._noting:
                 self._known |= {row_id: new[row_id] for row_id in others}
                 if is_writing or self._written:  # the next look goes on

@@ -336,9 +336,18 @@ class Table:
         with self._lock:
             return np.flatnonzero(self._columns.live)
 
-    def cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The cosines of rows to a vector of length 1; none of their vectors may be missing."""
-        return self._vectors.cosines(places, vector)
+    def nearest(
+        self, places: Places, vector: NDArray[np.float32], compared: int
+    ) -> tuple[Places, NDArray[np.float32]]:
+        """About so many of these rows that are nearest to a vector of length 1, with their cosines.
+
+        None of their vectors may be missing. The rows are in order.
+        """
+        if len(places) > compared:
+            if 2 * self._vectors.sketched < len(self):  # the mean of so few may be another
+                self._vectors.make_sketches(self.living())
+            places = self._vectors.near(places, vector, compared)
+        return places, self._vectors.cosines(places, vector)
 
     def vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
         """The ids of the rows whose vector is known, and whole, a thousand at a time."""
