@@ -16,7 +16,7 @@ from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.embedding.token_vectors import unit
+from recall_retrievers.store.embedding.token_vectors import Embedded, unit
 from recall_retrievers.store.rows import row_index, words
 from recall_retrievers.store.rows.scoped_rows import indexes_of
 from recall_retrievers.store.rows.table import Table
@@ -113,3 +113,22 @@ def test_a_change_that_fails_in_the_middle_leaves_no_half_of_it(
     again = Table(lambda _: Candidate(content="tea"), tmp_path)
     assert again.ids() == ["a"]
     assert len(again.by_words("tea", 5)[0]) == 1
+
+
+def test_the_nearest_by_sketches_are_those_of_plain_cosines() -> None:
+    """However near to each other all are, and however many came since sketches were made."""
+    rng = np.random.default_rng(7)
+    topics = 2 * rng.standard_normal((300, 64))[rng.integers(0, 300, 6_000)]
+    rows = unit((rng.standard_normal((6_000, 64)) + topics + 4).astype(np.float32))
+    questions = unit(rows[::100] + unit(rng.standard_normal((60, 64), dtype=np.float32)) / 8)
+    table, there, found, wanted = Table(lambda _: None), 0, 0, 0
+    for end in (2_000, 3_500, 6_000):
+        new = [(str(n), None, None) for n in range(there, end)]
+        table.put(new, [None] * len(new), Embedded(rows[there:end]))
+        there, asked = end, questions[: end // 100]
+        for question, cosines in zip(asked, asked @ rows[:end].T, strict=True):
+            best, similarities = table.nearest(table.living(), question, 10, 400)
+            assert similarities == pytest.approx(cosines[best], abs=1e-5)
+            found += np.isin(np.argsort(-cosines)[:10], best).sum()
+            wanted += 10
+    assert found >= 0.99 * wanted

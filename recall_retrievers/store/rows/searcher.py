@@ -74,11 +74,11 @@ class FoundRows(Found):
         return self._facts[known]
 
 
-_COMPARED = {MODEL_NAME: 2_000}  # rows, exactly: of these the nearest ten are .99 of the true ones
-_COMPARED_ELSE = 8_000  # with a model that puts all texts near each other, as E5 does
+_COMPARED = {MODEL_NAME: 2_000}  # rows, exactly: .99 of the ten nearest and more are among them
+_COMPARED_ELSE = 8_000  # with a model under which all texts are near each other, such as E5
 _A_WANTED = 40  # rows compared for each that is wanted
 _MOST_HERE = 300_000  # rows: among more, Chroma's graph is quicker
-_MORE = 4  # times as many rows by words, where too few of them fit exactly
+_MORE = 4  # times as many rows, where too few of them fit exactly
 
 
 def search(
@@ -105,7 +105,7 @@ def search(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A search, with the condition that its filter sets, and the rows that may be wanted."""
+    """A search, the condition that its filter sets, and the rows that may be wanted."""
 
     search: Search
     where: Where | None
@@ -129,15 +129,9 @@ class Searcher:
         if not self._rows.ready:
             return arms_of([self._in_chroma(each, vectors[each.text]) for each in searches])
         self._table = self._rows.table
-        # Otherwise a row in Chroma may be newer than here.
-        self._sees_all = self._rows.follower.sees_all
+        self._sees_all = self._rows.follower.sees_all  # else a row in Chroma may be newer
         self._found = FoundRows(self._table, self._index, [each.scope for each in searches])
-        return [
-            self._by_words(plan)
-            if plan.search.method == "keyword"
-            else self._by_meaning(plan, vectors[plan.search.text])
-            for plan in self._plans(searches)
-        ]
+        return [self._arm(plan, vectors.get(plan.search.text)) for plan in self._plans(searches)]
 
     def _in_chroma(self, search: Search, vector: NDArray[np.float32]) -> list[Hit]:
         """The hits while the row index is built: words are looked for among those by meaning."""
@@ -146,72 +140,50 @@ class Searcher:
 
     def _plans(self, searches: Sequence[Search]) -> list[_Plan]:
         # The searches of a question share conditions, which are looked up once.
-        alike = [next(n for n, x in enumerate(searches) if _alike(x, y)) for y in searches]
-        wheres = {n: self._index.filter_where(searches[n]) for n in {*alike}}
+        keys = [(x.scope, x.within, x.standing, id(x.filter), x.timezone) for x in searches]
+        first = dict(zip(keys, searches, strict=True))
+        wheres = {key: self._index.filter_where(x) for key, x in first.items()}
         conditions = [
-            (
-                Wanted(searches[n].scope, searches[n].within, searches[n].standing),
-                where if self._sees_all else None,
-            )
-            for n, where in wheres.items()
+            (Wanted(x.scope, x.within, x.standing), wheres[key] if self._sees_all else None)
+            for key, x in first.items()
         ]
-        rows = dict(zip(wheres, self._table.select(conditions), strict=True))
-        return [_Plan(x, wheres[n], rows[n]) for x, n in zip(searches, alike, strict=True)]
+        rows = dict(zip(first, self._table.select(conditions), strict=True))
+        return [_Plan(x, wheres[key], rows[key]) for key, x in zip(keys, searches, strict=True)]
 
-    def _by_meaning(self, plan: _Plan, vector: NDArray[np.float32]) -> Arm:
-        search, places, most = plan.search, plan.rows.places, plan.search.limit
-        known = self._sees_all and self._table.column("check", places).all()
-        if not known or len(places) > _MOST_HERE:
+    def _arm(self, plan: _Plan, vector: NDArray[np.float32] | None) -> Arm:
+        search, rows, words = plan.search, plan.rows, None
+        if search.method == "keyword":
+            vector = None
+        elif vector is not None and not self._knows_vectors(rows):
             return self._found.arm(self._index.nearest(vector, search, plan.where))
-        compared, question = _COMPARED.get(self._index.model, _COMPARED_ELSE), unit(vector)
+        most, compared = search.limit, _COMPARED.get(self._index.model, _COMPARED_ELSE)
         while True:
-            near, cosines = self._table.nearest(places, question, max(compared, _A_WANTED * most))
-            few = most < len(near)
-            best = np.argpartition(-cosines, most - 1)[:most] if few else np.arange(len(near))
-            ranked = best[np.argsort(-cosines[best], kind="stable")]
-            arm = self._exact(near[ranked], cosines[ranked].astype(np.float64), plan)
-            if len(arm) >= search.limit or most >= len(places):
-                return replace(arm, scores=np.clip(arm.scores, 0, 1))
-            most *= 4
+            if vector is None:
+                places, scores, words = self._table.by_words(
+                    search.text, most, rows, with_lacking=search.with_lacking
+                )
+            else:
+                among = max(compared, _A_WANTED * most)
+                places, scores = self._table.nearest(rows.places, unit(vector), most, among)
+            fits = self._fitting(places, plan)[: search.limit]
+            if len(fits) >= search.limit or len(places) < most:
+                return Arm(self._found, places[fits], scores[fits], words=words)
+            most = round(most * max(_MORE, 1.5 * search.limit / max(len(fits), 1)))
 
-    def _by_words(self, plan: _Plan) -> Arm:
-        search, most = plan.search, plan.search.limit
-        while True:
-            places, scores, words = self._table.by_words(
-                search.text, most, plan.rows, with_lacking=search.with_lacking
-            )
-            arm = self._exact(places, scores, plan)
-            if len(arm) >= search.limit or len(places) < most:
-                return replace(arm, words=words)
-            most = round(most * max(_MORE, 1.5 * search.limit / max(len(arm), 1)))
+    def _knows_vectors(self, rows: Selection) -> bool:
+        """Whether the vectors of these rows are compared here."""
+        few = self._sees_all and len(rows.places) <= _MOST_HERE
+        return few and bool(self._table.column("check", rows.places).all())
 
-    # -- memories ---------------------------------------------------------------------------------
-
-    def _exact(self, places: Places, scores: Scores, plan: _Plan) -> Arm:
-        """The rows that fit exactly, as many as the search wants.
+    def _fitting(self, places: Places, plan: _Plan) -> NDArray[np.intp]:
+        """The numbers of those of some rows that fit exactly.
 
         The columns decide about owner and end. Where a filter or a time has let too many rows
         through, more of the rows is read; rows that may have changed are read from Chroma.
         """
-        limit = plan.search.limit
-        if plan.where is None and not plan.search.within and self._sees_all:
-            fits = np.flatnonzero(self._table.column("memory_type", places))  # 0 = it has no text
-        else:
-            fitting: list[int] = []
-            for start in range(0, len(places), limit):
-                part = places[start : start + limit]
-                numbers = {place: n for n, place in enumerate(part.tolist(), start)}
-                found = [numbers[place] for place in self._fitting(part, plan)]
-                fitting += sorted(found, key=scores.__getitem__, reverse=True)
-                if len(fitting) >= limit:
-                    break
-            fits = np.array(fitting, dtype=np.intp)
-        return Arm(self._found, places[fits[:limit]], scores[fits[:limit]])
-
-    def _fitting(self, places: Places, plan: _Plan) -> list[int]:
-        """The rows that fit, by id: the order of storing differs between processes."""
         within, admitted = plan.search.within, plan.search.admitting()
-        # The ids of what is read from Chroma.
+        if plan.where is None and not within and self._sees_all:
+            return np.flatnonzero(self._table.column("memory_type", places))  # 0 = it has no text
         ids = {} if self._sees_all else self._table.ids_at(places.tolist())
         read = self._index.read([*ids.values()], plan.where) if ids else {}
         fresh = {place: read[x] for place, x in ids.items() if x in read}
@@ -220,15 +192,8 @@ class Searcher:
         }
         known = self._table.fulfilling(np.setdiff1d(places, [*ids]).astype(np.intp), plan.where)
         facts = self._found.facts(np.append(known, [*fresh]).astype(np.intp))
-        matches = zip(facts.keys.tolist(), facts.matches(within), strict=True)
-        return [place for place, matching in matches if any(matching) or not within]
-
-
-def _alike(one: Search, other: Search) -> bool:
-    """Whether two searches have the same conditions; filters are not compared deeply."""
-    same = one.filter is other.filter and one.timezone is other.timezone
-    same = same and one.standing == other.standing
-    return same and one.within == other.within and one.scope == other.scope
+        fits = [not within or any(matching) for matching in facts.matches(within)]
+        return np.flatnonzero(np.isin(places, facts.keys[fits]))
 
 
 def _with_tokens(

@@ -337,17 +337,21 @@ class Table:
             return np.flatnonzero(self._columns.live)
 
     def nearest(
-        self, places: Places, vector: NDArray[np.float32], compared: int
-    ) -> tuple[Places, NDArray[np.float32]]:
-        """About so many of these rows that are nearest to a vector of length 1, with their cosines.
+        self, places: Places, vector: NDArray[np.float32], limit: int, compared: int
+    ) -> tuple[Places, Scores]:
+        """Of these rows, in order, those nearest to a vector of length 1, and how similar they are.
 
-        None of their vectors may be missing. The rows are in order.
+        Where there are more than that, about so many are compared. Each must have a vector.
         """
         if len(places) > compared:
             if 2 * self._vectors.sketched < len(self):  # the mean of so few may be another
                 self._vectors.make_sketches(self.living())
             places = self._vectors.near(places, vector, compared)
-        return places, self._vectors.cosines(places, vector)
+        cosines = self._vectors.cosines(places, vector)
+        few = limit < len(places)
+        best = np.argpartition(-cosines, limit - 1)[:limit] if few else np.arange(len(places))
+        ranked = best[np.argsort(-cosines[best], kind="stable")]
+        return places[ranked], cosines[ranked].clip(0, 1).astype(np.float64)
 
     def vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
         """The ids of the rows whose vector is known, and whole, a thousand at a time."""
