@@ -188,8 +188,7 @@ class RowIndex:
             self.table.forget_vectors(torn)
             with self._reading() as changed:
                 read = self.index.vectors([*self.table.ids_at(torn.tolist()).values()])
-                kept = {row_id: each for row_id, each in read.items() if row_id not in changed}
-                self.table.keep_vectors([*kept], np.array([*kept.values()]))
+                self.table.keep_vectors({x: y for x, y in read.items() if x not in changed})
 
     def _build_again(self, why: str) -> None:
         _log.warning("the row index in %s is built again: %s", self._root, why)

@@ -190,8 +190,10 @@ class Searcher:
         self._found.memories |= {
             place: memory for place, memory in fresh.items() if admitted is None or admitted(memory)
         }
-        known = self._table.fulfilling(np.setdiff1d(places, [*ids]).astype(np.intp), plan.where)
-        facts = self._found.facts(np.append(known, [*fresh]).astype(np.intp))
+        known = [place for place in places.tolist() if place not in ids]
+        if plan.where is not None:
+            known = [*self._table.fulfilling(known, plan.where)]
+        facts = self._found.facts(np.array([*known, *fresh], dtype=np.intp))
         fits = [not within or any(matching) for matching in facts.matches(within)]
         return np.flatnonzero(np.isin(places, facts.keys[fits]))
 

@@ -1,4 +1,4 @@
-"""The rows of a collection: all that a question needs beside Chroma's graph."""
+"""The rows of a collection: all that a question needs."""
 
 import json
 import sqlite3
@@ -74,11 +74,7 @@ class Table:
         OSError: When its files cannot be made.
     """
 
-    def __init__(
-        self,
-        read: Callable[[Row], Candidate | None],
-        folder: Path | None = None,
-    ) -> None:
+    def __init__(self, read: Callable[[Row], Candidate | None], folder: Path | None = None) -> None:
         self._read = read
         self.data = Database(folder)
         self.as_closed = self.data.noted
@@ -149,17 +145,15 @@ class Table:
             self._count_words(connection, {}, beside)
         self._resting += [(time.monotonic() + _RESTS_S, place) for place in before.values()]
 
-    def keep_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Keep vectors that were read from the collection, of rows by their id."""
+    def keep_vectors(self, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+        """Keep vectors that were read from the collection, by the id of their row."""
         with self._changing() as connection:
-            places = _places(connection, ids)
-            mine = [n for n, row_id in enumerate(ids) if row_id in places]
-            kept = [places[ids[n]] for n in mine]
-            self._note_checks(kept, self._keep(kept, vectors[mine]))
+            there = _places(connection, [*vectors])
+            kept = self._keep([*there.values()], np.array([vectors[row_id] for row_id in there]))
+            self._note_checks([*there.values()], kept)
 
     @property
     def vector_bytes(self) -> int:
-        """How many bytes its vectors take."""
         return 4 * self._vectors.dimension * len(self._columns)
 
     def torn_vectors(self) -> Places:
@@ -169,7 +163,7 @@ class Table:
         return self._vectors.torn(places[checks != 0], checks[checks != 0])
 
     def forget_vectors(self, places: Places) -> None:
-        """Take the vectors at places for unknown: the next question reads them anew."""
+        """Take the vectors at places for unknown."""
         with self._changing():
             self._note_checks(places.tolist(), 0)
 
@@ -241,9 +235,7 @@ class Table:
         words.put(connection, dict.fromkeys(gone, words.NONE))
         kept = _found(connection, "SELECT place, metadata FROM row WHERE place", gone)
         of_rows = [
-            (*cell, place)
-            for place, metadata in kept
-            for cell in cells.cells_of(json.loads(metadata) or {})
+            (*cell, n) for n, data in kept for cell in cells.cells_of(json.loads(data) or {})
         ]
         connection.executemany(
             "DELETE FROM cell WHERE key = ? AND value = ? AND place = ?", of_rows
@@ -272,7 +264,6 @@ class Table:
     # -- questions --------------------------------------------------------------------------------
 
     def ids(self) -> list[str]:
-        """The ids of all rows."""
         with self.data.reading() as connection:
             return [row_id for (row_id,) in connection.execute("SELECT id FROM row")]
 
@@ -332,7 +323,6 @@ class Table:
         return selected
 
     def living(self) -> Places:
-        """The places of all rows."""
         with self._lock:
             return np.flatnonzero(self._columns.live)
 
@@ -411,23 +401,16 @@ class Table:
 
     def memories(self, places: Sequence[int], where: Where | None) -> list[Candidate | None]:
         """The memories of rows; None if one is gone, has no text, or does not fit a filter."""
-        rows = self._fulfilling(places, where)
+        rows = self.fulfilling(places, where)
         return [self._read(rows[place]) if place in rows else None for place in places]
 
-    def fulfilling(self, places: Places, where: Where | None) -> Places:
-        """The rows among these that fulfil a filter."""
-        if where is None:
-            return places
-        return np.array([*self._fulfilling(places.tolist(), where)], dtype=np.intp)
-
-    def _fulfilling(self, places: Sequence[int], where: Where | None) -> dict[int, Row]:
+    def fulfilling(self, places: Sequence[int], where: Where | None) -> dict[int, Row]:
+        """The rows among these that fulfil a filter, by place."""
         if not places:
             return {}
         with self.data.reading() as connection:
             rows = _rows_at(connection, places)
-        return {
-            place: row for place, row in rows.items() if fulfils(where, row[1] or "", row[2] or {})
-        }
+        return {n: row for n, row in rows.items() if fulfils(where, row[1] or "", row[2] or {})}
 
     def facts_of(self, places: Places, source: Source) -> Facts:
         """What ranking reads of rows, sorted by id; those that are gone are left out."""
@@ -481,10 +464,7 @@ class Table:
 def _rows_at(connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, Row]:
     """The rows at places, as Chroma returned them."""
     query = "SELECT place, id, document, metadata FROM row WHERE place"
-    return {
-        place: (row_id, document, json.loads(metadata))
-        for place, row_id, document, metadata in _found(connection, query, places)
-    }
+    return {n: (*row, json.loads(data)) for n, *row, data in _found(connection, query, places)}
 
 
 def _places(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
