@@ -18,6 +18,7 @@ from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
 from recall_retrievers.store.rows import row_index, words
+from recall_retrievers.store.rows.columns import Wanted
 from recall_retrievers.store.rows.scoped_rows import indexes_of
 from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.rows.vectors import Vectors
@@ -46,7 +47,7 @@ def test_the_last_store_that_is_closed_lets_the_rows_go(
     second.close()
     assert indexes_of(collection, None) == []
     with pytest.raises(StoreClosedError):
-        rows.table.by_words("tea", 1)
+        rows.table.ids()
 
 
 @settings(deadline=None, max_examples=15)
@@ -112,7 +113,7 @@ def test_a_change_that_fails_in_the_middle_leaves_no_half_of_it(
     rows.close()
     again = Table(lambda _: Candidate(content="tea"), tmp_path)
     assert again.ids() == ["a"]
-    assert len(again.by_words("tea", 5)[0]) == 1
+    assert len(again.by_words("tea", 5, *again.select([(Wanted(Scope()), None)]))[0]) == 1
 
 
 def test_the_nearest_by_sketches_are_those_of_plain_cosines() -> None:

@@ -89,7 +89,7 @@ class Table:
         self._lock = threading.Lock()  # while columns change, or are compared
         self._turns = Turns(self._memory_at, self._order)
         self._coming: dict[int, np.void] = {}  # the columns of a change that is not committed yet
-        self._free = self._columns.free()  # a heap
+        self._free: list[int] = np.flatnonzero(~self._columns.live).tolist()  # a heap
         self._end = len(self._columns)  # of the places that are used, or free
         self._resting: deque[tuple[float, int]] = deque()
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
@@ -369,12 +369,11 @@ class Table:
         return near
 
     def by_words(
-        self, text: str, limit: int, rows: Selection | None = None, *, with_lacking: bool = False
+        self, text: str, limit: int, rows: Selection, *, with_lacking: bool = False
     ) -> tuple[Places, Scores, WordsInScope | None]:
-        """The places of the best rows by BM25, and their scores, best first.
+        """Of these rows the best by BM25, their scores, and how they use words, if that is asked.
 
-        ``rows`` are those that fulfil the conditions; None = there are none. The last is how these
-        rows use the words of the text, if it is asked for.
+        The best come first.
         """
         with self.data.reading() as connection:
             terms = telling_words(wanted_words(text), lambda each: words.having(connection, each))
@@ -386,8 +385,7 @@ class Table:
             if with_lacking:
                 [[number]] = connection.execute("SELECT value FROM fact WHERE name = 'rows'")
                 together = sum(rarity(number, each) for each in counts.values())
-                some = None if rows is None or rows.whole else rows
-                known = WordsInScope(words.lacking(connection, counts, some), together)
+                known = WordsInScope(words.lacking(connection, counts, rows), together)
         living = hashes[places] != 0
         places, scores = places[living], scores[living]
         if len(places) > limit:
