@@ -124,7 +124,7 @@ def real_rows(data: Sequence[Path], rows: int, questions: int, kept: Path | None
         questions: How many questions.
         kept: An SQLite file that keeps vectors between runs; None = nothing keeps them.
     """
-    found, asked = map(_dealt, _read(data))
+    found, asked = texts_and_questions(data)
     texts, made = found[:rows], list[str]()
     with once_per_text(kept) as model:
         vectors, tokens = np.empty((0, MiniLM.dimension), dtype=np.float32), list[TokenVectors]()
@@ -151,18 +151,24 @@ def real_rows(data: Sequence[Path], rows: int, questions: int, kept: Path | None
     return RealRows(made, [asked[n % len(asked)] for n in range(questions)], matrix, known)
 
 
-def _dealt(texts: Sequence[str]) -> list[str]:
-    """Each text once, those of all sets among each other."""
-    once = [*dict.fromkeys(texts)]
-    return [once[number] for number in np.random.default_rng(0).permutation(len(once))]
-
-
 def _pairs(texts: int, rows: int) -> Iterator[tuple[int, int]]:
     """The two texts of each row."""
     yield from ((row, row) for row in range(texts))
     for row in range(texts, rows):
         one = row % texts
         yield one, (one + _OTHER * (row // texts)) % texts
+
+
+def texts_and_questions(data: Sequence[Path]) -> tuple[list[str], list[str]]:
+    """The texts and the questions of sets, those of all sets among each other; see `real_rows`."""
+    texts, asked = _read(data)
+    return _dealt(texts), _dealt(asked)
+
+
+def _dealt(texts: Sequence[str]) -> list[str]:
+    """Each text once, those of all sets among each other."""
+    once = [*dict.fromkeys(texts)]
+    return [once[number] for number in np.random.default_rng(0).permutation(len(once))]
 
 
 def _read(data: Sequence[Path]) -> tuple[list[str], list[str]]:

@@ -27,6 +27,7 @@ from recall_retrievers.store.doctor.check import examine
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.multilingual import INSTALL, Multilingual, is_installed
 from recall_retrievers.store.opened import Opened
+from recall_retrievers.store.rows.scoped_rows import let_go
 from recall_retrievers.text.words import share_of_other_scripts
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ class NamedCollection:
                 return
             self._closed = True
             if self._adopted is not None:
-                self._adopted.searcher.close()
+                let_go(self._adopted.rows)
             idle = self.live is None or self.live.close()
             if self._place is not None:
                 self._place.close(idle=idle, drop=self.name if self._private and self.live else "")

@@ -28,8 +28,8 @@ from recall_retrievers.store.rows.cells import decided
 from recall_retrievers.store.rows.columns import NEVER, Places, Wanted
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.row_index import RowIndex
-from recall_retrievers.store.rows.scoped_rows import open_rows
-from recall_retrievers.store.rows.searcher import ScopedSearcher
+from recall_retrievers.store.rows.scoped_rows import let_go, open_rows
+from recall_retrievers.store.rows.searcher import search
 from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.writing import Writer
 from recall_retrievers.timeline import TimeRange
@@ -64,16 +64,15 @@ class Opened:
         self.collection = collection
         self._check_open = check_open
         self.rows = open_rows(collection, place, index_dir, alone=private)
-        self.searcher = ScopedSearcher(collection, self.rows)
         self.writer = Writer(collection, None if place is None else place.folder, embedding)
 
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
     ) -> list[Sequence[Hit]]:
-        """The answers to searches; see `Searcher.answers`."""
+        """The hits of each search, best first."""
         self.collection.check_dimension(*(each.vectors for each in embedded.values()))
         with self._while_open():
-            found = self.searcher.answers(searches, embedded)
+            found = search(self.collection, self.rows, searches, embedded)
         self._check_open()
         return found
 
@@ -159,7 +158,7 @@ class Opened:
     def close(self) -> bool:
         """Write what is waiting; False if a call of Chroma hangs."""
         idle = self.writer.close()
-        self.searcher.close()
+        let_go(self.rows)
         return idle
 
     def _filter(self, conditions: Conditions) -> Where | None:

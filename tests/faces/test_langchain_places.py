@@ -197,15 +197,15 @@ def test_async_does_not_block_the_event_loop(
     retriever: Any, of_nodes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search waits for the loop: where it blocked it, it would wait in vain."""
-    answers = Searcher.answers
+    arms = Searcher.arms
     ticked = threading.Event()
     waited: list[bool] = []
 
     def waiting(self: Searcher, *asked: Any) -> Any:
         waited.append(ticked.wait(30))
-        return answers(self, *asked)
+        return arms(self, *asked)
 
-    monkeypatch.setattr(Searcher, "answers", waiting)
+    monkeypatch.setattr(Searcher, "arms", waiting)
 
     async def with_a_loop(answer: Any) -> None:
         ticked.clear()

@@ -1,12 +1,9 @@
-"""Every way to the memories finds the same ones: compared with exact search, each way forced."""
+"""Both ways to the memories nearest in meaning find the same: compared with exact search."""
 
 import random
-import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -20,12 +17,9 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.collection import Collection, Similar
-from recall_retrievers.store.rows import planner
-from recall_retrievers.store.rows.table import Table
+from recall_retrievers.store.rows import searcher
 from recall_retrievers.timeline import TimeRange
 
-ROUTES: list[planner.Route] = ["graph", "rows", "where"]
 FIRST = datetime(2024, 2, 5, tzinfo=UTC)
 DAYS = 400
 USERS = [Scope(user_id="ann"), Scope(user_id="bob"), Scope()]
@@ -141,86 +135,19 @@ def searches(draw: st.DrawFn) -> Search:
 
 
 @pytest.mark.parametrize("store", ["filled", "reopened"])
-@pytest.mark.parametrize("route", ROUTES)
-def test_a_forced_way_finds_what_exact_search_finds(
-    route: planner.Route, store: str, request: pytest.FixtureRequest, monkeypatch: Any
+@pytest.mark.parametrize("by_chroma", [False, True])
+def test_either_way_finds_what_exact_search_finds(
+    by_chroma: bool, store: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: RecallStore = request.getfixturevalue(store)
-    # The graph may come back short; then comes what is exact.
-    ways = [route, "where"] if route == "graph" else [route]
-    monkeypatch.setattr(planner.RowCounts, "routes", ways)
+    if by_chroma:
+        monkeypatch.setattr(searcher, "_MOST_HERE", -1)
 
-    @given(searches())
-    @example(Search("tea", 1000, within=(TimeRange(FIRST - 100 * DAY, FIRST, "day"),)))
-    @settings(deadline=None, max_examples=25)
-    def holds(search: Search) -> None:
-        assert is_exact(opened.find([search])[0], search)
-
-    holds()
-
-
-def test_the_way_chosen_finds_it_too_for_several_searches_at_once(filled: RecallStore) -> None:
     @given(st.lists(searches(), min_size=1, max_size=4))
-    @settings(deadline=None, max_examples=20)
+    @example([Search("tea", 1000, within=(TimeRange(FIRST - 100 * DAY, FIRST, "day"),))])
+    @settings(deadline=None, max_examples=25)
     def holds(asked: list[Search]) -> None:
-        answers = filled.find(asked)
+        answers = opened.find(asked)
         assert all(is_exact(found, search) for found, search in zip(answers, asked, strict=True))
 
     holds()
-
-
-def test_a_question_and_its_time_take_one_look_at_the_graph(
-    filled: RecallStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looks: list[int] = []
-    neighbours = Collection.neighbours
-
-    def counted(index: Collection, vector: Any, limit: int) -> list[Similar]:
-        looks.append(limit)
-        return neighbours(index, vector, limit)
-
-    monkeypatch.setattr(Collection, "neighbours", counted)
-    monkeypatch.setattr(planner.RowCounts, "routes", ["graph", "where"])
-    whole = Search("tea", 5)
-    then = replace(whole, within=(TimeRange(FIRST - timedelta(days=200), FIRST, "day"),))
-    assert [ids(found) for found in filled.find([whole, then])] == [exact(whole), exact(then)]
-    assert len(looks) == 1
-
-
-@pytest.mark.parametrize("ahead", ["words looked up", "rows compared"])
-def test_other_work_is_done_while_chroma_searches(
-    ahead: str, filled: RecallStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = Search("tea", 5)
-    then = replace(whole, within=(TimeRange(FIRST - timedelta(days=200), FIRST, "day"),))
-    besides, name = {
-        "words looked up": (replace(whole, method="keyword"), "by_words"),
-        "rows compared": (then, "cosines"),
-    }[ahead]
-    done = threading.Event()
-    neighbours, work = Collection.neighbours, getattr(Table, name)
-
-    def waiting(index: Collection, vector: Any, limit: int) -> list[Similar]:
-        assert done.wait(10), "nothing was done meanwhile"
-        return neighbours(index, vector, limit)
-
-    def working(*given: Any, **how: Any) -> Any:
-        found = work(*given, **how)
-        done.set()
-        return found
-
-    monkeypatch.setattr(Collection, "neighbours", waiting)
-    monkeypatch.setattr(Table, name, working)
-    monkeypatch.setattr(
-        planner.RowCounts,
-        "routes",
-        property(lambda x: ["graph", "where"] if x.matching == len(MEMORIES) else ["rows"]),
-    )
-    assert ids(filled.find([whole, besides])[0]) == exact(whole)
-
-
-def test_only_what_cannot_come_back_short_stands_alone() -> None:
-    for matching in (None, 0, 1, 50, 1000, 50_000, 100_000):
-        for unread in (0, matching or 0):
-            ways = planner.RowCounts(50, 100_000, matching, unread).routes
-            assert ways[-1] in {"rows", "where"}

@@ -45,9 +45,6 @@ from recall_retrievers.timeline import TimeRange
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection
 
-Similar = tuple[str, float]
-"""A row's id and its cosine to a question."""
-
 _Row = tuple[str, float, Candidate | None]  # id, similarity, memory; None if the row has no text
 
 _READ = ("ids", "documents", "metadatas")
@@ -72,6 +69,7 @@ class Collection:
     Attributes:
         chroma: Chroma's own object; every failure of it is a `StoreError`.
         fields: The metadata keys of the fields of a memory.
+        model: The name of its embedding model.
         foreign: Whether somebody else made it: then its rows have no buckets of days.
         unit: The unit of the times of its rows.
         most_rows: How many rows a call may return.
@@ -85,7 +83,7 @@ class Collection:
         headers: Any = getattr(chroma._client, "get_request_headers", dict)()  # noqa: SLF001
         self.most_rows = _CLOUD_ROWS if _CLOUD_KEY in headers else _MOST_IDS
         self.fields = fields
-        self._model = embedding.model_name
+        self.model = embedding.model_name
         known = chroma.metadata or {}
         self.foreign = MARK not in known
         # That of one of ours is noted after the first write. While that is under way, Chroma
@@ -136,7 +134,7 @@ class Collection:
         """
         if not self.foreign or self.fields != OWN_FIELDS or self.count():
             return None
-        self._note({MARK: FORMAT, "embedding_model": self._model})
+        self._note({MARK: FORMAT, "embedding_model": self.model})
         ours = copy(self)
         ours.foreign, ours.unit = False, "milliseconds"
         return ours
@@ -154,10 +152,10 @@ class Collection:
                 "`fields` out"
             )
         made_by = known.get("embedding_model")
-        if made_by != self._model:
+        if made_by != self.model:
             raise EmbeddingMismatchError(
                 f"collection {name!r} holds vectors of {made_by!r}; it cannot be searched with "
-                f"{self._model!r}. Open it with that model, or add its memories to a new "
+                f"{self.model!r}. Open it with that model, or add its memories to a new "
                 "collection",
                 made_by,
             )
@@ -166,7 +164,7 @@ class Collection:
         if self._dimension not in (None, dimension):
             raise EmbeddingMismatchError(
                 f"collection {self.chroma.name!r} holds vectors of {self._dimension} "
-                f"numbers; {self._model!r} makes {dimension}. Open it with the model that filled "
+                f"numbers; {self.model!r} makes {dimension}. Open it with the model that filled "
                 "it: RecallStore(..., embedding=...)"
             )
 
@@ -209,17 +207,6 @@ class Collection:
             if wanted == most:
                 return hits
             wanted = min(4 * wanted, most)
-
-    def neighbours(self, vector: NDArray[np.float32], limit: int) -> list[Similar]:
-        """The rows nearest to a vector, without a condition; only ids and cosines are read."""
-        page = self.chroma.query(
-            query_embeddings=vector[None, :],
-            n_results=min(limit, self.most_rows),
-            include=["distances"],
-        )
-        cosines = 1 - np.asarray(page["distances"][0], dtype=np.float32)
-        ordered = sorted(zip((-cosines).tolist(), page["ids"][0], strict=True))
-        return [(row_id, -negative) for negative, row_id in ordered]
 
     def candidate(self, row: Row) -> Candidate | None:
         """The memory of a row; None if the row has no text."""

@@ -63,7 +63,6 @@ class Selection:
 
     @cached_property
     def places(self) -> Places:
-        """The places of these rows."""
         return np.flatnonzero(self.fits)
 
     def holds(self, places: Places) -> NDArray[np.bool_]:
@@ -143,14 +142,8 @@ class Columns:
 
     @property
     def live(self) -> NDArray[np.bool_]:
-        """Whether there is a row at each place."""
         live: NDArray[np.bool_] = self["id"] != 0
         return live
-
-    def free(self) -> list[int]:
-        """The places without a row, the lowest first."""
-        free: list[int] = np.flatnonzero(~self.live).tolist()
-        return free
 
     def write(
         self, connection: sqlite3.Connection, places: Sequence[int], records: NDArray[np.void]
@@ -189,7 +182,6 @@ class Columns:
             column[at] = records[name]
 
     def at(self, places: Sequence[int]) -> NDArray[np.void]:
-        """A copy of the columns of rows."""
         return self._records[list(places)]
 
     def _have_ended(self, moment: datetime) -> bool:

@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.system import make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import Row
-from recall_retrievers.store.embedding.token_vectors import Embedded, unit
+from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.closing import LARGE, NOTE, changed_files, note_files
-from recall_retrievers.store.rows.columns import Places
 from recall_retrievers.store.rows.database import FILE, FORMAT
 from recall_retrievers.store.rows.follower import Change, Follower, Page
 from recall_retrievers.store.rows.table import Read, Table
@@ -32,7 +30,6 @@ _log = logging.getLogger(__name__)
 WAITED_FOR = 10_000  # rows: a question waits a second while so many are read
 _QUIET_S = 1.0  # seconds after opening until large files are read
 _MARK = "closed.mark"  # the mark of the follower when it was closed
-_PAGE = 250  # vectors a call: below every limit
 _JOINED_S = 60.0  # seconds that closing waits for a call of Chroma's
 
 
@@ -180,7 +177,7 @@ class RowIndex:
                 self._mend_vectors()
 
     def _mend_vectors(self) -> None:
-        """Take torn vectors for unknown, so that the next question reads them from Chroma."""
+        """Read torn vectors from Chroma."""
         try:
             torn = self.table.torn_vectors()
         except OSError as error:  # a bad sector
@@ -191,6 +188,9 @@ class RowIndex:
         elif len(torn):
             _log.warning("%d torn vectors of the row index are read from Chroma", len(torn))
             self.table.forget_vectors(torn)
+            with self._reading() as changed:
+                read = self.index.vectors([*self.table.ids_at(torn.tolist()).values()])
+                self.table.keep_vectors({x: y for x, y in read.items() if x not in changed})
 
     def _build_again(self, why: str) -> None:
         _log.warning("the row index in %s is built again: %s", self._root, why)
@@ -318,31 +318,6 @@ class RowIndex:
                 return
             self._tell(ids)
             self._change(lambda table: table.drop(ids))
-
-    # -- vectors ----------------------------------------------------------------------------------
-
-    def read_cosines(
-        self, table: Table, places: Places, vector: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        """The cosines of rows to a vector of length 1; -2 for a row that is gone.
-
-        Their vectors are read from the collection, and kept while there is room.
-        """
-        self._verify()
-        cosines = dict.fromkeys(places.tolist(), -2.0)
-        collection: Any = self.index.chroma
-        ids = {row_id: place for place, row_id in table.ids_at(places.tolist()).items()}
-        names = list(ids)
-        with self._reading() as changed:
-            for start in range(0, len(names), _PAGE):
-                page = collection.get(ids=names[start : start + _PAGE], include=["embeddings"])
-                if page["ids"]:
-                    vectors = unit(np.asarray(page["embeddings"], dtype=np.float32))
-                    at = [ids[row_id] for row_id in page["ids"]]
-                    cosines |= zip(at, (vectors @ vector).tolist(), strict=True)
-                    current = [n for n, row_id in enumerate(page["ids"]) if row_id not in changed]
-                    table.keep_vectors([page["ids"][n] for n in current], vectors[current])
-        return np.array([*cosines.values()], dtype=np.float32)
 
     # -- the end ----------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The rows of a collection: all that a question needs beside Chroma's graph."""
+"""The rows of a collection: all that a question needs."""
 
 import json
 import sqlite3
@@ -74,11 +74,7 @@ class Table:
         OSError: When its files cannot be made.
     """
 
-    def __init__(
-        self,
-        read: Callable[[Row], Candidate | None],
-        folder: Path | None = None,
-    ) -> None:
+    def __init__(self, read: Callable[[Row], Candidate | None], folder: Path | None = None) -> None:
         self._read = read
         self.data = Database(folder)
         self.as_closed = self.data.noted
@@ -93,7 +89,7 @@ class Table:
         self._lock = threading.Lock()  # while columns change, or are compared
         self._turns = Turns(self._memory_at, self._order)
         self._coming: dict[int, np.void] = {}  # the columns of a change that is not committed yet
-        self._free = self._columns.free()  # a heap
+        self._free: list[int] = np.flatnonzero(~self._columns.live).tolist()  # a heap
         self._end = len(self._columns)  # of the places that are used, or free
         self._resting: deque[tuple[float, int]] = deque()
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
@@ -149,17 +145,15 @@ class Table:
             self._count_words(connection, {}, beside)
         self._resting += [(time.monotonic() + _RESTS_S, place) for place in before.values()]
 
-    def keep_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Keep vectors that were read from the collection, of rows by their id."""
+    def keep_vectors(self, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+        """Keep vectors that were read from the collection, by the id of their row."""
         with self._changing() as connection:
-            places = _places(connection, ids)
-            mine = [n for n, row_id in enumerate(ids) if row_id in places]
-            kept = [places[ids[n]] for n in mine]
-            self._note_checks(kept, self._keep(kept, vectors[mine]))
+            there = _places(connection, [*vectors])
+            kept = self._keep([*there.values()], np.array([vectors[row_id] for row_id in there]))
+            self._note_checks([*there.values()], kept)
 
     @property
     def vector_bytes(self) -> int:
-        """How many bytes its vectors take."""
         return 4 * self._vectors.dimension * len(self._columns)
 
     def torn_vectors(self) -> Places:
@@ -169,7 +163,7 @@ class Table:
         return self._vectors.torn(places[checks != 0], checks[checks != 0])
 
     def forget_vectors(self, places: Places) -> None:
-        """Take the vectors at places for unknown: the next question reads them anew."""
+        """Take the vectors at places for unknown."""
         with self._changing():
             self._note_checks(places.tolist(), 0)
 
@@ -241,9 +235,7 @@ class Table:
         words.put(connection, dict.fromkeys(gone, words.NONE))
         kept = _found(connection, "SELECT place, metadata FROM row WHERE place", gone)
         of_rows = [
-            (*cell, place)
-            for place, metadata in kept
-            for cell in cells.cells_of(json.loads(metadata) or {})
+            (*cell, n) for n, data in kept for cell in cells.cells_of(json.loads(data) or {})
         ]
         connection.executemany(
             "DELETE FROM cell WHERE key = ? AND value = ? AND place = ?", of_rows
@@ -272,7 +264,6 @@ class Table:
     # -- questions --------------------------------------------------------------------------------
 
     def ids(self) -> list[str]:
-        """The ids of all rows."""
         with self.data.reading() as connection:
             return [row_id for (row_id,) in connection.execute("SELECT id FROM row")]
 
@@ -346,13 +337,25 @@ class Table:
         return selected
 
     def living(self) -> Places:
-        """The places of all rows."""
         with self._lock:
             return np.flatnonzero(self._columns.live)
 
-    def cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The cosines of rows to a vector of length 1; none of their vectors may be missing."""
-        return self._vectors.cosines(places, vector)
+    def nearest(
+        self, places: Places, vector: NDArray[np.float32], limit: int, compared: int
+    ) -> tuple[Places, Scores]:
+        """Of these rows, in order, those nearest to a vector of length 1, and how similar they are.
+
+        Where there are more than that, about so many are compared. Each must have a vector.
+        """
+        if len(places) > compared:
+            if 2 * self._vectors.sketched < len(self):  # the mean of so few may be another
+                self._vectors.make_sketches(self.living())
+            places = self._vectors.near(places, vector, compared)
+        cosines = self._vectors.cosines(places, vector)
+        few = limit < len(places)
+        best = np.argpartition(-cosines, limit - 1)[:limit] if few else np.arange(len(places))
+        ranked = best[np.argsort(-cosines[best], kind="stable")]
+        return places[ranked], cosines[ranked].clip(0, 1).astype(np.float64)
 
     def vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
         """The ids of the rows whose vector is known, and whole, a thousand at a time."""
@@ -380,12 +383,11 @@ class Table:
         return near
 
     def by_words(
-        self, text: str, limit: int, rows: Selection | None = None, *, with_lacking: bool = False
+        self, text: str, limit: int, rows: Selection, *, with_lacking: bool = False
     ) -> tuple[Places, Scores, WordsInScope | None]:
-        """The places of the best rows by BM25, and their scores, best first.
+        """Of these rows the best by BM25, their scores, and how they use words, if that is asked.
 
-        ``rows`` are those that fulfil the conditions; None = there are none. The last is how these
-        rows use the words of the text, if it is asked for.
+        The best come first.
         """
         with self.data.reading() as connection:
             terms = telling_words(wanted_words(text), lambda each: words.having(connection, each))
@@ -397,8 +399,7 @@ class Table:
             if with_lacking:
                 [[number]] = connection.execute("SELECT value FROM fact WHERE name = 'rows'")
                 together = sum(rarity(number, each) for each in counts.values())
-                some = None if rows is None or rows.whole else rows
-                known = WordsInScope(words.lacking(connection, counts, some), together)
+                known = WordsInScope(words.lacking(connection, counts, rows), together)
         living = hashes[places] != 0
         places, scores = places[living], scores[living]
         if len(places) > limit:
@@ -412,23 +413,16 @@ class Table:
 
     def memories(self, places: Sequence[int], where: Where | None) -> list[Candidate | None]:
         """The memories of rows; None if one is gone, has no text, or does not fit a filter."""
-        rows = self._fulfilling(places, where)
+        rows = self.fulfilling(places, where)
         return [self._read(rows[place]) if place in rows else None for place in places]
 
-    def fulfilling(self, places: Places, where: Where | None) -> Places:
-        """The rows among these that fulfil a filter."""
-        if where is None:
-            return places
-        return np.array([*self._fulfilling(places.tolist(), where)], dtype=np.intp)
-
-    def _fulfilling(self, places: Sequence[int], where: Where | None) -> dict[int, Row]:
+    def fulfilling(self, places: Sequence[int], where: Where | None) -> dict[int, Row]:
+        """The rows among these that fulfil a filter, by place."""
         if not places:
             return {}
         with self.data.reading() as connection:
             rows = _rows_at(connection, places)
-        return {
-            place: row for place, row in rows.items() if fulfils(where, row[1] or "", row[2] or {})
-        }
+        return {n: row for n, row in rows.items() if fulfils(where, row[1] or "", row[2] or {})}
 
     def facts_of(self, places: Places, source: Source) -> Facts:
         """What ranking reads of rows, sorted by id; those that are gone are left out."""
@@ -482,10 +476,7 @@ class Table:
 def _rows_at(connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, Row]:
     """The rows at places, as Chroma returned them."""
     query = "SELECT place, id, document, metadata FROM row WHERE place"
-    return {
-        place: (row_id, document, json.loads(metadata))
-        for place, row_id, document, metadata in _found(connection, query, places)
-    }
+    return {n: (*row, json.loads(data)) for n, *row, data in _found(connection, query, places)}
 
 
 def _places(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:

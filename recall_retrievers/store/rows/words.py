@@ -81,16 +81,11 @@ def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dic
 
 def _of_rows(connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, bytes]:
     """The words of rows, each with how often it counts; without rows that have none."""
-    return dict(
-        connection.execute(
-            "SELECT place, words FROM said WHERE place IN (SELECT value FROM json_each(?))",
-            (listed(places),),
-        ).fetchall()
-    )
+    query = "SELECT place, words FROM said WHERE place IN (SELECT value FROM json_each(?))"
+    return dict(connection.execute(query, (listed(places),)).fetchall())
 
 
 def _counts(words: bytes) -> dict[int, int]:
-    """How often each word counts for a row."""
     terms = np.frombuffer(words, dtype="<u8")
     return dict(zip((terms >> _SHIFT).tolist(), (terms & MOST).tolist(), strict=True))
 
@@ -101,10 +96,8 @@ def _write_postings(
     gone: Mapping[int, Sequence[int]],
 ) -> None:
     """Change postings, by their key: the word and the segment."""
-    read = connection.execute(
-        "SELECT key, rows FROM posting WHERE key IN (SELECT value FROM json_each(?))",
-        (listed(gone),),
-    ).fetchall()
+    query = "SELECT key, rows FROM posting WHERE key IN (SELECT value FROM json_each(?))"
+    read = connection.execute(query, (listed(gone),)).fetchall()
     written: list[tuple[bytes, int]] = []
     for key, blob in read:
         there = np.frombuffer(blob, dtype="<u4")
@@ -133,25 +126,20 @@ def _write_postings(
 
 def having(connection: sqlite3.Connection, words: Sequence[str]) -> list[int]:
     """How many rows have each word."""
-    return [
-        connection.execute(
-            "SELECT ifnull(sum(length(rows)), 0) / 4 FROM posting WHERE key BETWEEN ? AND ?",
-            _keys(_term(word)),
-        ).fetchone()[0]
-        for word in words
-    ]
+    query = "SELECT ifnull(sum(length(rows)), 0) / 4 FROM posting WHERE key BETWEEN ? AND ?"
+    return [connection.execute(query, _keys(_term(word))).fetchone()[0] for word in words]
 
 
 def lacking(
-    connection: sqlite3.Connection, counts: Mapping[str, int], rows: Selection | None
+    connection: sqlite3.Connection, counts: Mapping[str, int], rows: Selection
 ) -> frozenset[str]:
-    """The words, with how many rows have each, that none of some rows has; None = all rows.
+    """The words, with how many rows of all have each, that none of these rows has.
 
     The postings of a common word are not read: it counts as one that some of the rows have.
     """
     missing = {word for word, count in counts.items() if not count}
-    for word, count in counts.items() if rows is not None else ():
-        if 0 < count <= _FEW and rows is not None:
+    for word, count in counts.items():
+        if 0 < count <= _FEW and not rows.whole:
             places, _ = _postings(connection, _term(word), None)
             if not rows.holds(places).any():
                 missing.add(word)
@@ -163,13 +151,12 @@ def best(
     counts: Mapping[str, int],
     limit: int,
     lengths: NDArray[np.uint16],
-    rows: Selection | None,
+    rows: Selection,
 ) -> Scored:
-    """The best rows by BM25, and perhaps more, in no order.
+    """The best of some rows by BM25, and perhaps more, in no order.
 
     All that are as good as the last one that is wanted are among them. ``counts`` has how
-    many rows have each word of the question, ``lengths`` how many words each row has. No ``rows``:
-    all of them.
+    many rows have each word of the question, ``lengths`` how many words each row has.
     """
     facts = dict(connection.execute("SELECT name, value FROM fact").fetchall())
     terms = [_Term(_term(word), rarity(facts["rows"], n), n) for word, n in counts.items() if n]
@@ -178,8 +165,8 @@ def best(
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     relative = _ROUNDED / (facts["words"] / max(facts["rows"], 1) or 1.0)
     search = _Search(connection, lengths, relative)
-    few = rows is not None and len(rows.places) <= _FEW
-    if rows is not None and few and _A_ROW * len(rows.places) < sum(each.rows for each in terms):
+    few = len(rows.places) <= _FEW
+    if few and _A_ROW * len(rows.places) < sum(each.rows for each in terms):
         places, scores = search.counted(rows.places, np.zeros(len(rows.places)), terms)
     else:
         places, scores = search.postings(terms, limit, rows)
@@ -201,14 +188,12 @@ class _Search:
     lengths: NDArray[np.uint16]  # how many words each row has
     relative: Scores  # what each number of words is to the mean of all rows
 
-    def postings(self, terms: Sequence[_Term], limit: int, rows: Selection | None) -> Scored:
+    def postings(self, terms: Sequence[_Term], limit: int, rows: Selection) -> Scored:
         """The scores of rows, out of the postings of the words."""
-        fits = segments = None
-        if rows is not None:
-            fits, inside = rows.fits, rows.fits.reshape(-1, SEGMENT).any(axis=1)
-            # A segment that has come since then has no place among these.
-            whole = inside.all() and len(fits) == len(self.lengths)
-            segments = None if whole else np.flatnonzero(inside)
+        fits, inside = rows.fits, rows.fits.reshape(-1, SEGMENT).any(axis=1)
+        # A segment that has come since then has no place among these.
+        whole = inside.all() and len(fits) == len(self.lengths)
+        segments = None if whole else np.flatnonzero(inside)
         scores, found, number = np.zeros(len(self.lengths)), list[Places](), 0
         left = sum(each.rows for each in terms)
         rest = MOST_FREQUENT * sum(each.rarity for each in terms)
@@ -223,9 +208,8 @@ class _Search:
                     found, fits = [chance], np.zeros(len(scores), dtype=np.bool_)
                     fits[chance] = True
             places, times = _postings(self.connection, term.key, segments)
-            if fits is not None:
-                wanted = fits[places]
-                places, times = places[wanted], times[wanted]
+            wanted = fits[places]
+            places, times = places[wanted], times[wanted]
             before = scores[places]
             found.append(places[before == 0])
             number += len(found[-1])
