@@ -25,7 +25,7 @@ from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import Prompt, Refine, Reply
 from recall_retrievers.core.stage import StageRun
 from recall_retrievers.core.streamed import Show
-from recall_retrievers.core.world import MemoryStore, World, each_of, settled
+from recall_retrievers.core.world import ListingStore, World, each_of, settled
 from recall_retrievers.llm.client import Client, Send, ask_models
 from recall_retrievers.llm.model_output import Spent, as_reply, with_marks
 from recall_retrievers.retriever.stage_list import StageInput as OwnStageInput
@@ -45,7 +45,7 @@ class LangChainWorld(World):
     def __init__(
         self,
         callbacks: CallbackManager | AsyncCallbackManager | None = None,
-        store: MemoryStore | None = None,
+        store: ListingStore | None = None,
         show: Show | None = None,
     ) -> None:
         asynchronous = isinstance(callbacks, AsyncCallbackManager)

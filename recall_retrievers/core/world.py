@@ -114,8 +114,7 @@ class MemoryStore(Protocol):
         """Store memories and return their ids."""
 
 
-@runtime_checkable
-class Lists(Protocol):
+class ListingStore(MemoryStore, Protocol):
     """A store that can also list its memories, or their sessions, by recorded time."""
 
     def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
@@ -134,7 +133,7 @@ class World:
 
     def __init__(
         self,
-        store: MemoryStore | None = None,
+        store: ListingStore | None = None,
         *,
         asynchronous: bool = False,
         show: Show | None = None,
@@ -233,20 +232,18 @@ def _no_framework(requests: Requests) -> RecallError:
     return RecallError(f"nothing here answers a {wanted}; ask through a face's RecallRetriever")
 
 
-def _opened(store: MemoryStore | None) -> MemoryStore:
+def _opened(store: ListingStore | None) -> ListingStore:
     if store is None:
         raise StoreError("there is no collection here; use this stage inside a RecallRetriever")
     return store
 
 
-def _done(requests: Requests, store: MemoryStore | None) -> Answers:
+def _done(requests: Requests, store: ListingStore | None) -> Answers:
     def answer(request: Request) -> object:
         if isinstance(request, Fetch):
             return _opened(store).get(request.ids)
         if isinstance(request, Listing | Sessions):
-            if not isinstance(store, Lists):
-                raise StoreError("the memories of this store cannot be listed; ask a question")
-            return store.listed(request)
+            return _opened(store).listed(request)
         if isinstance(request, Write):
             return _opened(store).add(request.memories)
         if isinstance(request, Work):

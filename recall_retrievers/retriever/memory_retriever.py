@@ -15,7 +15,7 @@ from recall_retrievers.core.errors import QueryError, ScopeError
 from recall_retrievers.core.query import Query, query_text
 from recall_retrievers.core.scope import WITH_SCOPE, Scope, ScopeName, required_names
 from recall_retrievers.core.stage import Flow, RankStage, Recall, Stage, pipeline
-from recall_retrievers.core.world import World, arun, completed
+from recall_retrievers.core.world import ListingStore, World, arun, completed
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.ranking.fusion import Fusion
 from recall_retrievers.retriever.call_options import (
@@ -220,7 +220,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         self,
         asked: object,
         options: CallOptions,
-        world: Callable[[NarrowedStore], World],
+        world: Callable[[ListingStore], World],
         now: datetime | None = None,
         *,
         inside: bool = False,
@@ -233,7 +233,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         steps = self.steps_for(asked, now or datetime.now(UTC), options)
         return await arun(steps, world(self.scoped(options, inside=inside)))
 
-    def world(self, store: NarrowedStore) -> World:
+    def world(self, store: ListingStore) -> World:
         """The world of a question that comes from no framework: with its models all the same."""
         return self.world_type(store=store)
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from recall_retrievers.core.settings import Count, Settings
 from recall_retrievers.core.stage import Flow, Recall, pipeline
-from recall_retrievers.core.world import MemoryStore, World, arun
+from recall_retrievers.core.world import ListingStore, MemoryStore, World, arun
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.retriever.stage_list import AnyStage, StageInput
@@ -89,7 +89,7 @@ class Recalled(TypedDict, Generic[Result]):
 
 
 async def recall_with(
-    world: Callable[[MemoryStore], World],
+    world: Callable[[ListingStore], World],
     convert: Callable[[Recall], list[Result]],
     query: str,
     config: RecallConfig | None,
