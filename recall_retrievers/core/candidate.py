@@ -1,6 +1,6 @@
 """Candidate: a memory under consideration, and the steps by which it got its score."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from operator import attrgetter
@@ -88,7 +88,6 @@ class Candidate(Dated):
 
     @classmethod
     def of(cls, memory: Memory, score: float | None = None) -> Self:
-        """A memory as a candidate."""
         return cls(**dict(zip(_STORED, _stored(memory), strict=True)), score=score)
 
     def memory(self, *, events_known: bool = True) -> Memory:
@@ -144,7 +143,7 @@ class Candidate(Dated):
 
 
 _OWN = frozenset({"score", "steps", "source", "wording"})
-_STORED = tuple(each.name for each in fields(Candidate) if each.name not in _OWN)
+_STORED = tuple(own.name for own in fields(Candidate) if own.name not in _OWN)
 _stored = attrgetter(*_STORED)
 
 
@@ -163,34 +162,17 @@ class Hit(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The id of the memory."""
         return self.memory.id
-
-    @property
-    def content(self) -> str:
-        """The text of the memory."""
-        return self.memory.content
 
 
 class Hits(list[Hit]):
-    """The hits of a search, with what the store says of them.
+    """The hits of a search, best first.
 
-    Args:
-        hits: The hits, best first.
-        looked_through: If too few of the memories fitted the search, the number of memories that
-            the store checked before it stopped; None = it left nothing unchecked.
-        notes: What the store could not do.
+    Where too few of the memories fitted the search, ``looked_through`` is the number of memories
+    that the store checked before it stopped; None = it left nothing unchecked.
     """
 
-    def __init__(
-        self,
-        hits: Iterable[Hit] = (),
-        looked_through: int | None = None,
-        notes: Sequence[str] = (),
-    ) -> None:
-        super().__init__(hits)
-        self.looked_through = looked_through
-        self.notes = tuple(notes)
+    looked_through: int | None = None
 
 
 def identity(memory: Candidate) -> str:
@@ -204,5 +186,4 @@ def copied(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
 
 
 def candidates(memories: Sequence[Candidate | Memory]) -> tuple[Candidate, ...]:
-    """A mixed list of memories and candidates, all as candidates."""
-    return tuple([each if isinstance(each, Candidate) else Candidate.of(each) for each in memories])
+    return tuple([x if isinstance(x, Candidate) else Candidate.of(x) for x in memories])

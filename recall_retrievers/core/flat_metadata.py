@@ -62,7 +62,6 @@ def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
 
 
 def stored_fields(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
-    """The same without the trace."""
     flat: dict[str, object] = {**copied(memory.metadata), "memory_type": memory.memory_type}
     if memory.created_at:
         flat["created_at"] = in_zone(memory.created_at, timezone).isoformat()
@@ -102,14 +101,12 @@ class Trace(str):
         memories: tuple[Candidate, ...] = (),
         citations: tuple[Citation, ...] = (),
     ) -> Self:
-        """Make a trace for metadata."""
         made = cls(", ".join(trace))
         made.steps, made.memories, made.citations = steps, memories, citations
         return made
 
 
 def _flat(trace: Mapping[str, Note]) -> dict[str, object]:
-    """The trace as flat values: ``recall_similarity``, ``recall_time_ratio`` and so on."""
     return {TRACE_PREFIX + name: value for name, value in trace.items()}
 
 
@@ -130,7 +127,6 @@ class FoundMetadata(dict[str, object]):
     """
 
     def __eq__(self, other: object) -> bool:
-        """Whether both belong to the same memory."""
         if isinstance(other, FoundMetadata):
             return _stored(self) == _stored(other)
         return super().__eq__(other)
@@ -263,7 +259,6 @@ def _fields(memory: Candidate, zone: tzinfo | None) -> dict[str, object]:
 
 
 def _json(value: object) -> str:
-    """A value as JSON; what JSON does not have, from another retriever, becomes text."""
     return json.dumps(value, ensure_ascii=False, skipkeys=True, default=str)
 
 

@@ -97,7 +97,6 @@ class Dated:
         return f" until {ended:%Y-%m-%d}" if ended else ""
 
     def expired(self, moment: datetime) -> bool:
-        """Whether it has expired by a moment."""
         return self.expires_at is not None and self.expires_at <= moment
 
     @property
@@ -129,7 +128,6 @@ class Standing(NamedTuple):
     include_superseded: bool = False  # whether what is superseded by then counts, too
 
     def counts(self, memory: Dated) -> bool:
-        """Whether a memory counts."""
         moment, created = self.moment, memory.created_at
         if moment is None:
             return True

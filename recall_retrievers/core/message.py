@@ -88,7 +88,6 @@ def read_message(value: object) -> Message:
 
 
 def latest(messages: Sequence[Message], longest: int, most: int = LATEST) -> list[tuple[str, str]]:
-    """The last messages as (role, text); longer texts are cut."""
     return [
         (each.role, each.content[:longest] + "..." * (len(each.content) > longest))
         for each in messages[-most:]

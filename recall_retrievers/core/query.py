@@ -110,7 +110,6 @@ class Query(Settings):
 
 
 def check_length(text: str) -> None:
-    """Refuse a question that is too long."""
     if len(text) > LONGEST_QUESTION:
         raise QueryError(
             f"query may have {LONGEST_QUESTION:,} characters at most; got {len(text):,}. Ask with "

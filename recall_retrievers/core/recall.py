@@ -100,7 +100,6 @@ class Recall:
             object.__setattr__(self, "memories", candidates(self.memories))
 
     def fell_back(self, stage: str, *reasons: str | Exception) -> Recall:
-        """A copy that names a stage that could not do its work, once for each reason."""
         lines = [f"{stage}: {_in_short(each)}" for each in reasons]
         return replace(self, fallbacks=(*self.fallbacks, *lines)) if lines else self
 
@@ -114,7 +113,6 @@ class Recall:
         return replace(self, memories=tuple(memories), dropped=(*self.dropped, *dropped))
 
     def notes(self) -> dict[str, float | str]:
-        """The notes for the trace of every result: evidence, degraded stages, cost of models."""
         lines = {"degraded": self.fallbacks, "usage": self.usage}
         notes = {name: "; ".join(each) for name, each in lines.items()}
         if self.evidence is not None:
@@ -166,7 +164,6 @@ class Recall:
         return replace(self, evidence=evidence).skip(stage, evidence.why)
 
     def skip(self, stage: str, why: str) -> Recall:
-        """A copy without memories, after which no stage runs, with the stage that decided so."""
         return replace(self, memories=(), skipped=f"{stage}: {why}")
 
 

@@ -13,7 +13,6 @@ REFLECTION = "reflection"
 
 
 def is_reflection(memory: Memory | Candidate) -> bool:
-    """Whether a memory is a reflection on others."""
     return memory.memory_type == REFLECTION
 
 
@@ -46,5 +45,4 @@ def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> M
 
 
 def digest(text: str) -> str:
-    """A short digest of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]

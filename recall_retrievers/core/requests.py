@@ -130,12 +130,10 @@ class Search(Request):
         check_count("limit", self.limit, MOST_HITS)
 
     def at(self, now: datetime) -> Search:
-        """The search with a moment: its own, else the one of a clock."""
         return self if self.moment is not None else replace(self, moment=now)
 
     @property
     def standing(self) -> Standing:
-        """Which memories count."""
         return Standing(self.moment, self.as_it_stood, self.include_superseded)
 
     def admitting(self) -> Callable[[Candidate], bool] | None:

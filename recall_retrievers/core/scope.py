@@ -93,7 +93,6 @@ user_id out
         return self.fields()
 
     def fields(self) -> dict[str, str]:
-        """The fields that are set, by name."""
         # This runs for each memory of a collection; `model_dump` takes twice as long.
         return {name: value for name, value in vars(self).items() if value is not None}
 
@@ -116,7 +115,6 @@ user_id out
         return Scope(**mine | others)
 
     def holds(self, other: Scope) -> bool:
-        """Whether another scope lies in this one."""
         return self.fields().items() <= other.fields().items()
 
     def require(self, names: Sequence[str], how: str = WITH_SCOPE) -> None:

@@ -31,7 +31,6 @@ Seconds = Annotated[float, Field(gt=0, le=86_400, strict=True)]
 
 
 def check_count(name: str, count: object, most: int = MOST_RESULTS) -> None:
-    """Raise an error if the argument of a method is no number of memories."""
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= most:
         raise QueryError(f"{name} must be a whole number from 1 to {most}; got {got(count)}")
 

@@ -73,7 +73,6 @@ def public_name(owner: type[BaseModel]) -> str:
 
 
 def got(value: object) -> str:
-    """A value that is not as expected, in a few words."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     if isinstance(value, _SCALARS | list | tuple | dict | set | frozenset):
@@ -205,7 +204,6 @@ def _unknown(owner: type[BaseModel], path: Path) -> str:
 
 
 def _model(annotation: object) -> type[BaseModel] | None:
-    """The class of settings that an annotation names somewhere."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_model, get_args(annotation))), None)

@@ -91,12 +91,10 @@ class RankStage(Stage):
         return recall.keep(best, self.stage_name, self.cut_reason(recall.query))
 
     def cut_reason(self, query: Query) -> str:
-        """Why candidates beyond the limit are dropped, for `Recall.dropped`."""
         return "cut at k" if self.top_n is None and query.k is not None else "cut at top_n"
 
 
 def limit(top_n: int | None, query: Query) -> int:
-    """How many memories a stage with this setting keeps for a question."""
     return top_n or query.k or 5
 
 
@@ -110,7 +108,6 @@ class StageRun(Request):
 
     @property
     def name(self) -> str:
-        """The name of the stage in traces."""
         return self.stage.stage_name
 
     @property

@@ -42,12 +42,10 @@ def is_away(error: BaseException) -> bool:
 
 
 def http_status(error: BaseException) -> int | None:
-    """The status that an error has, or one of its causes; None = none has one."""
     return next(filter(None, map(_status, _chain(error))), None)
 
 
 def retry_after(error: BaseException) -> float | None:
-    """The seconds that the server asks to wait; None = it does not say."""
     for each in _chain(error):
         headers = getattr(getattr(each, "response", None), "headers", None)
         if isinstance(headers, Mapping):

@@ -29,7 +29,6 @@ class Deadline(NamedTuple):
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """The deadline so many seconds from now; None = never."""
         return cls() if seconds is None else cls(perf_counter() + seconds, seconds)
 
     def shorten(self, requests: Sequence[Waited]) -> list[Waited]:
@@ -65,7 +64,6 @@ class Meter:
         return f"{self.stage}: {calls}, {tokens}, {self.milliseconds:.0f} ms"
 
     def figures(self) -> dict[str, float]:
-        """The same as numbers alone, as the traces of a framework show them."""
         own = {name: getattr(self, name) for name in _FIGURES}
         return own | {"milliseconds": round(self.milliseconds, 1)}
 
@@ -104,14 +102,12 @@ class Meter:
         return texts
 
     def log(self, outcomes: Sequence[object]) -> None:
-        """Log the errors among outcomes by their type: what they say may quote a memory."""
         for each in outcomes:
             if isinstance(each, Exception):
                 logger.warning("%s: a call failed with %s", self.stage, type(each).__name__)
 
 
 def estimate(prompt: Prompt, said: object = "") -> Tokens:
-    """The tokens of a prompt and of a reply, as `token_counter` counts them."""
     count = token_counter()
     received = count(said) if isinstance(said, str) else 0
     return Tokens(count(prompt.system) + count(prompt.user), received)

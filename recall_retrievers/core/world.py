@@ -56,7 +56,6 @@ Kind = TypeVar("Kind", bound=Request)
 async def drive(
     flow: Generator[Wanted, Answer, Outcome], answer: Callable[[Wanted], Awaitable[Answer]]
 ) -> Outcome:
-    """Answer each request of a generator in turn, and return its outcome."""
     try:
         wanted = next(flow)
         while True:
@@ -88,7 +87,6 @@ async def settled(value: Outcome | Awaitable[Outcome]) -> Outcome:
 
 
 async def each_of(parts: Iterable[Outcome] | AsyncIterable[Outcome]) -> AsyncIterator[Outcome]:
-    """The values of an iterator, sync or async."""
     if isinstance(parts, AsyncIterable):
         async for part in parts:
             yield part
@@ -170,11 +168,9 @@ class World:
         raise _no_framework(prompts)
 
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Candidate] | Exception]:
-        """What pieces of the framework make of memories, or their errors."""
         raise _no_framework(requests)
 
     async def score(self, requests: Sequence[Score]) -> Sequence[Sequence[float] | Exception]:
-        """What scorers return, or their errors."""
         wait = requests[0].timeout_s
         if self.asynchronous:
             return await call_all_async(self._scores, requests, wait)
@@ -188,7 +184,6 @@ class World:
         return await settled(score(*asked))
 
     async def work(self, stage_run: StageRun) -> Recall:
-        """Do the work of a stage in this world."""
         return await drive(stage_run.flow(), partial(self.answer, meter=stage_run.meter))
 
     async def call_all(
@@ -197,13 +192,11 @@ class World:
         items: Sequence[Wanted],
         timeout_s: float | None,
     ) -> list[Outcome | Exception]:
-        """Call a function on every item, several at once; see `core.concurrent`."""
         if self.asynchronous:
             return await call_all_async(call, items, timeout_s)
         return call_all(lambda item: completed(call(item)), items, timeout_s)
 
     async def sleep(self, seconds: float) -> None:
-        """Do nothing for a while."""
         if self.asynchronous:
             await asyncio.sleep(seconds)
         else:

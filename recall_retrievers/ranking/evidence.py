@@ -121,7 +121,6 @@ def _bound(question: str, told: Sized, lacking: Sized) -> float:
 
 
 def _column(keys: Keys, arm: Arm | None, measure: str = "", *, missing: float = 0.0) -> Scores:
-    """The scores of an arm, or a measurement, by memory."""
     column = np.full(len(keys), missing)
     if arm is not None:
         values = arm.measures.get(measure, np.nan) if measure else arm.scores

@@ -217,7 +217,6 @@ def _fused(
 
 
 def _notes(measures: Mapping[str, Scores], summand: str, place: int) -> dict[str, Note]:
-    """The measurements of a candidate from which one summand of its score is made."""
     return {
         name: float(values[place])
         for name, values in measures.items()
@@ -231,7 +230,6 @@ def _last(arms: Sequence[Arm], limit: int) -> float:
 
 
 def _filled(scores: Scores | None, number: int, missing: float) -> Scores:
-    """The score of each memory; those that have none count as much as this."""
     return np.zeros(number) if scores is None else np.where(np.isnan(scores), missing, scores)
 
 
@@ -249,5 +247,4 @@ def _by_rank(scores: Scores | None, number: int) -> Scores:
 
 
 def rank_score(rank: int) -> float:
-    """The score of a rank: 1 for the first, and slowly less for the next ones."""
     return (_RANK_OFFSET + 1) / (_RANK_OFFSET + rank)

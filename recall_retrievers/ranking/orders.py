@@ -106,7 +106,6 @@ def later_first(
 
 
 def _differ_in_a_value(one: list[str], other: list[str], asked: AbstractSet[str]) -> bool:
-    """Whether two sentences say the same but for a value that is asked for."""
     same = Counter(one) & Counter(other)
     if 2 * same.total() < min(len(one), len(other)):
         return False

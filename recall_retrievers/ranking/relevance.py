@@ -52,7 +52,6 @@ def relevances(scores: Sequence[float | None], marks: Sequence[Step | None] = ()
 def reweighed(
     memories: Sequence[Candidate], stage: str, weigh: Callable[[Candidate, float], Candidate]
 ) -> tuple[Candidate, ...]:
-    """The memories weighed by their relevance, best first. What the stage has weighed stays."""
     marks = own_marks(memories, stage)
     worths = relevances([memory.score for memory in memories], marks)
     pairs = zip(memories, worths, marks, strict=True)
@@ -60,12 +59,10 @@ def reweighed(
 
 
 def by_score(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The memories with the highest score first; equal scores keep their order."""
     return tuple(sorted(memories, key=lambda memory: -(memory.score or 0.0)))
 
 
 def start(score: float | None, relevance: float, stage: str) -> Step:
-    """The first step of a stage that weighs candidates: from the score to the relevance."""
     notes = {"relevance": relevance}
     if score == relevance:
         return Step(stage, after=relevance, notes=notes)

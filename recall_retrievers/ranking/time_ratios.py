@@ -60,7 +60,6 @@ def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> li
 
 
 def _distance(named: TimeRange, moment: datetime | None) -> tuple[timedelta, str]:
-    """How far a moment lies outside a time, and on which side."""
     if moment and named.start and moment < named.start:
         return named.start - moment, "before"
     return (moment - named.end, "after") if moment and named.end else _NO_TIME
@@ -118,7 +117,6 @@ def time_trust(
     relevance: Sequence[float],
     dates: Sequence[bool],
 ) -> list[float]:
-    """The trust in each time that a question names, 0 to 1, from the matches of each candidate."""
     best = max(relevance, default=0.0) or 1.0
     order = sorted(range(len(relevance)), key=[-value for value in relevance].__getitem__)
     trust = []
@@ -134,7 +132,6 @@ def time_trust(
 
 
 def _least_trust(named: TimeRange, place: str, text: str, ratio: float) -> float:
-    """The lower bound of the trust in a time, whatever else answers the question."""
     if place == "date":
         return 1 / (ratio + 1)  # the ratio itself, as that of a date is squared
     if named.soft or named.recurrence:

@@ -193,7 +193,6 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
 
     @property
     def shows_sentences(self) -> bool:
-        """Whether the last stage writes a text whose sentences can be shown one by one."""
         return bool(self.stages) and isinstance(self.stages[-1], RewriteMemory)
 
     def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
@@ -260,7 +259,6 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
 
     @property
     def _required(self) -> tuple[ScopeName, ...]:
-        """The fields of a scope that this retriever and its store require."""
         return tuple(dict.fromkeys([*self.require_scope, *required_by(self.store)]))
 
     def _calendar(self) -> ExtractTime:
@@ -282,7 +280,6 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         )
 
     def _in_order(self, call: RecallOptions, query: Query) -> list[Stage]:
-        """The stages of a question: those before the search, the search, and those after it."""
         retrieve = self.search_for(call, query.text)
         reads_time = call.time_mode != "ignore"
         stages = [each for each in self.stages if reads_time or not isinstance(each, ExtractTime)]
@@ -311,7 +308,6 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
 
     @property
     def _builds(self) -> bool:
-        """Whether a question can be built from messages."""
         return any(isinstance(stage, BuildQuery) for stage in self.stages)
 
     def _question(self, asked: object, call: RecallOptions, *, lists: bool) -> str:

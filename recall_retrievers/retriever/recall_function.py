@@ -59,7 +59,6 @@ class RecallConfig(Settings):
     store_reflections: bool = False
 
     def retriever(self) -> MemoryRetriever:
-        """What finds, filters and ranks the memories."""
         return MemoryRetriever(
             store=self.source,
             method=self.retrieval_method,
@@ -69,7 +68,6 @@ class RecallConfig(Settings):
         )
 
     def reflection(self, found: Recall) -> Flow:
-        """The steps that reflect on the memories; none if no reflection is wanted."""
         reflector = self.reflector or Reflect()
         if self.store_reflections:
             reflector = reflector.model_copy(update={"store_reflections": True})
@@ -95,7 +93,6 @@ async def recall_with(
     config: RecallConfig | None,
     options: CallOptions,
 ) -> Recalled[Result]:
-    """Find memories and reflect on them, in the world and with the objects of a framework."""
     if config is None:
         with RecallStore(_FOLDER, create=False) as store:
             return await recall_with(world, convert, query, RecallConfig(source=store), options)

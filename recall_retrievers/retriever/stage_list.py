@@ -40,7 +40,6 @@ Stages = Annotated[list[AnyStage], AfterValidator(_a_text_comes_last)]
 
 
 def default_stages() -> list[Stage]:
-    """The stages of a retriever by default: read the time, then rank by it, by type and score."""
     return [ExtractTime(), FuseRerank()]
 
 
@@ -51,7 +50,6 @@ TASKS: Filter = {"memory_type": "task"}
 
 
 def personal_stages(face: ModuleType, llm: object, *, rewrite: bool) -> list[Stage]:
-    """Stages that read the time, rank and fuse the memories, and rewrite them if that is wanted."""
     rank = [] if llm is None else [face.SemanticRank(llm=llm)]
     last = [face.RewriteMemory(llm=llm)] if rewrite else []
     fuse = [face.StaleReflections(), face.FuseRerank()]
@@ -59,12 +57,10 @@ def personal_stages(face: ModuleType, llm: object, *, rewrite: bool) -> list[Sta
 
 
 def task_stages(face: ModuleType, llm: object) -> list[Stage]:
-    """Stages that build a query, and rerank and rewrite the memories."""
     return [face.BuildQuery(llm=llm), face.RerankMemory(llm=llm), face.RewriteMemory(llm=llm)]
 
 
 def simple_task_stages(face: ModuleType) -> list[Stage]:
-    """Stages that build a query and merge the memories, without a model."""
     return [face.BuildQuery(), face.MergeMemory()]
 
 
@@ -146,7 +142,6 @@ class StageList(TakesStages, Stage):
         return {**metadata, **{name: metadata[key] for name, key in named if key in metadata}}
 
     def apply(self, recall: Recall) -> Flow:
-        """Do the work of all stages, in order."""
         if recall.memories and not self._has_read:
             self._has_read = True
             total = len(recall.memories)
@@ -168,5 +163,4 @@ class StageList(TakesStages, Stage):
         return pipeline(self.stages, recall, self.deadline_s)
 
     def flow(self, recall: Recall) -> Flow:
-        """The work of all stages, without a run around them."""
         return self.apply(recall)

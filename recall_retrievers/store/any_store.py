@@ -239,7 +239,9 @@ class AnyStore(Settings):
                 self._name,
                 looked,
             )
-        return Hits(hits[: search.limit], looked if len(hits) < search.limit else None)
+        found = Hits(hits[: search.limit])
+        found.looked_through = looked if len(hits) < search.limit else None
+        return found
 
     def _ranked(
         self, found: Sequence[Answer], *, words: bool
