@@ -15,12 +15,7 @@ from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from llamaindex_recall._convert import ByItsName, to_candidate, to_nodes, to_pieces
-from llamaindex_recall._world import (
-    LlamaIndexWorld,
-    StageInput,
-    asked_inside,
-    without_span,
-)
+from llamaindex_recall._world import LlamaIndexWorld, StageInput, asked_inside, without_span
 from llamaindex_recall.any_store import Searchable, as_store
 from llamaindex_recall.vector_store import RecallVectorStore
 from recall_retrievers.core.scope import WITH_SCOPE

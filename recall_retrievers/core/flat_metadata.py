@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, tzinfo
 from numbers import Real
-from typing import Protocol, Self, cast
+from typing import Any, Protocol, Self
 
 from recall_retrievers.core.candidate import Candidate, Note, Step, copied
 from recall_retrievers.core.citation import Citation
-from recall_retrievers.core.memory import SCORE_KEY, TRACE_PREFIX, MetadataValue
+from recall_retrievers.core.memory import SCORE_KEY, TRACE_PREFIX
 from recall_retrievers.core.recall import OUTCOME, Recall
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.timeline import TimeRange, parse_time
@@ -30,6 +30,7 @@ BESIDE_TEXT = frozenset({"said_before", "turn_before"})
 """The fields of a turn that serve the search only; a reader has no use for them."""
 
 _TEXTS = ("when_to_use", "author", "said_before", "turn_before", "superseded_by")
+_TIMES = ("created_at", "expires_at", "superseded_at")
 
 DOCUMENT_FIELDS = "document_fields"
 """The metadata key that names the fields which a document of a vector store had."""
@@ -52,12 +53,7 @@ def is_bookkeeping(key: str) -> bool:
 
 
 def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
-    """The fields and the trace of a memory; times in ISO 8601 in a time zone, no nested values.
-
-    Examples:
-        >>> to_flat(Candidate(content="Tea.", author="Ann").scored(0.5, similarity=0.5), None)
-        {'memory_type': 'observation', 'author': 'Ann', 'recall_similarity': 0.5}
-    """
+    """The fields and the trace of a memory; times in ISO 8601 in a time zone, no nested values."""
     return stored_fields(memory, timezone) | _flat(memory.trace)
 
 
@@ -167,26 +163,20 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
     Nested values are passed on; `RecallStore.add` refuses them.
     """
     flat, trace = metadata, trace_in(metadata)
-    rest = {k: v for k, v in untraced(flat).items() if k not in _KNOWN}
+    # The values of the rest are not checked here: `RecallStore.add` does that.
+    rest: Any = {k: v for k, v in untraced(flat).items() if k not in _KNOWN}
     quality = flat.get("quality")
     scope = {name: str(flat[name]) for name in Scope.model_fields if flat.get(name)}
+    fields: dict[str, Any] = {name: str(flat.get(name, "")) for name in (*_TEXTS, "memory_type")}
+    fields |= {name: _moment(flat.get(name), timezone) for name in _TIMES}
     return Candidate(
+        **fields,
         content=content,
         id=memory_id,
-        memory_type=str(flat.get("memory_type", "")),
-        created_at=_moment(flat.get("created_at"), timezone),
         events=_events(flat.get("event_ranges")),
-        when_to_use=str(flat.get("when_to_use", "")),
-        author=str(flat.get("author", "")),
-        said_before=str(flat.get("said_before", "")),
-        turn_before=str(flat.get("turn_before", "")),
         scope=Scope(**scope),
-        # Not checked here: `RecallStore.add` checks the values.
-        metadata=cast("dict[str, MetadataValue]", rest),
+        metadata=rest,
         quality=float(quality) if isinstance(quality, int | float) else None,
-        expires_at=_moment(flat.get("expires_at"), timezone),
-        superseded_by=str(flat.get("superseded_by", "")),
-        superseded_at=_moment(flat.get("superseded_at"), timezone),
         score=_finite(score),
         steps=trace.steps if trace else (),
         source=source,
@@ -205,8 +195,8 @@ def flat_sources(recall: Recall) -> dict[str, object]:
     JSON texts; `citations` and `memories_in` return them as objects.
     """
     zone = recall.query.reference_time.tzinfo
-    # Without the framework's objects, and without the step about the whole question.
     memories = tuple(
+        # Without the framework's objects, and without the step about the whole question.
         replace(memory, steps=tuple(s for s in memory.steps if s.stage != OUTCOME), source=None)
         for memory in recall.memories
     )
@@ -215,7 +205,7 @@ def flat_sources(recall: Recall) -> dict[str, object]:
         "memories": _json([_fields(memory, zone) for memory in memories]),
     }
     if recall.citations:
-        trace["citations"] = _json([asdict(each) for each in recall.citations])
+        trace["citations"] = _json(list(map(asdict, recall.citations)))
     left_out = memories[0].noted("left_out") if memories else None
     if left_out is not None:
         trace["left_out"] = left_out
@@ -259,6 +249,7 @@ def _fields(memory: Candidate, zone: tzinfo | None) -> dict[str, object]:
 
 
 def _json(value: object) -> str:
+    # What JSON does not have, from another retriever, becomes text.
     return json.dumps(value, ensure_ascii=False, skipkeys=True, default=str)
 
 

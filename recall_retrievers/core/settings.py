@@ -97,7 +97,6 @@ class Settings(BaseModel):
 
         @classmethod
         def model_validate(cls, obj: object, **how: object) -> Self:
-            """Settings from a mapping of them."""
             if isinstance(obj, Mapping) and len(obj) > _MOST_NAMES:  # pydantic would name each
                 problem = f"{public_name(cls)} takes no {len(obj):,} settings; see its docstring"
                 raise SettingsError(cls.__name__, (problem,))
@@ -108,7 +107,6 @@ class Settings(BaseModel):
 
         @classmethod
         def model_validate_json(cls, json_data: str | bytes, **how: object) -> Self:
-            """Settings from JSON."""
             try:
                 return super().model_validate_json(json_data, **how)
             except ValidationError as error:

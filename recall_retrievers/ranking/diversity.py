@@ -26,7 +26,7 @@ def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candid
         ['I like tea.', 'Tea is at four.', 'I like tea!']
     """
     memories = [*memories]
-    counts = [Counter(split_words(each.content.lower())) for each in memories]
+    counts = [Counter(split_words(memory.content.lower())) for memory in memories]
     nearest = [0.0] * len(memories)
     left = list(range(len(memories)))
     chosen: list[Candidate] = []
@@ -58,12 +58,7 @@ def _cosine(one: Counter[str], other: Counter[str]) -> float:
 
 
 def compared(k: int, fetch_k: int, lambda_mult: float) -> int:
-    """How many memories are compared so that k differ; wrong arguments are an error.
-
-    Examples:
-        >>> compared(4, 20, 0.5)
-        20
-    """
+    """How many memories are compared so that k differ; wrong arguments are an error."""
     check_count("k", k)
     check_count("fetch_k", fetch_k)
     if not isinstance(lambda_mult, int | float) or not 0 <= lambda_mult <= 1:

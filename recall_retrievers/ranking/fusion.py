@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from recall_retrievers.core.candidate import Candidate, Note, Step
-from recall_retrievers.core.pool import Arm, Facts, Keys, Pool, Scores, keys_of
+from recall_retrievers.core.pool import Arm, Facts, Keys, Pool, Scores, keys_of, measures_at
 from recall_retrievers.text.bm25 import MOST_FREQUENT
 
 Fusion = Literal["scores", "ranks"]
@@ -89,14 +89,14 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
         wording = _of_the_best(_filled(worded, len(facts), _last(keyword, limit)))
         tokens = measures.get(_TOKENS)
     else:
-        meaning, wording = (_by_rank(each, len(facts)) for each in (similar, worded))
+        meaning, wording = (_by_rank(scores, len(facts)) for scores in (similar, worded))
     summands = {"by_meaning": meaning}
     if tokens is not None and np.count_nonzero(known := ~np.isnan(tokens)) >= _ENOUGH * len(facts):
         whole = np.where(known, 1 - token_weight, 1.0)
         single = token_weight * _of_the_best(np.where(known, tokens, 0.0))
         summands = {"by_meaning": whole * meaning, "by_tokens": single}
     replies = _replies(facts)
-    weighed = {name: share * _with_replies(each, replies) for name, each in summands.items()}
+    weighed = {name: share * _with_replies(part, replies) for name, part in summands.items()}
     weighed["by_words"] = (1 - share) * wording
     several = max(len(semantic), len(keyword)) > 1
     pairs = zip_longest(semantic, keyword) if several else ()
@@ -217,11 +217,8 @@ def _fused(
 
 
 def _notes(measures: Mapping[str, Scores], summand: str, place: int) -> dict[str, Note]:
-    return {
-        name: float(values[place])
-        for name, values in measures.items()
-        if _SUMMANDS.get(name, "by_words") == summand and not np.isnan(values[place])
-    }
+    own = measures_at(measures, place).items()
+    return {name: value for name, value in own if _SUMMANDS.get(name, "by_words") == summand}
 
 
 def _last(arms: Sequence[Arm], limit: int) -> float:

@@ -33,10 +33,6 @@ def relevances(scores: Sequence[float | None], marks: Sequence[Step | None] = ()
 
     Scores on a larger scale are divided by the best one. A candidate without a finite score gets
     one from its place. A candidate with a mark (`own_marks`) has the relevance of then.
-
-    Examples:
-        >>> relevances([4.0, 1.0]), relevances([None, None])
-        ([1.0, 0.25], [1.0, 0.5])
     """
     before = [*scores]
     for place, mark in enumerate(marks):

@@ -18,17 +18,8 @@ from recall_retrievers.core.stage import Flow, RankStage, Recall, Stage, pipelin
 from recall_retrievers.core.world import ListingStore, World, arun, completed
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.ranking.fusion import Fusion
-from recall_retrievers.retriever.call_options import (
-    OTHER_NAMES,
-    CallOptions,
-    RecallOptions,
-)
-from recall_retrievers.retriever.stage_list import (
-    Stages,
-    TakesStages,
-    default_stages,
-    replaced,
-)
+from recall_retrievers.retriever.call_options import OTHER_NAMES, CallOptions, RecallOptions
+from recall_retrievers.retriever.stage_list import Stages, TakesStages, default_stages, replaced
 from recall_retrievers.stages.build_query import BuildQuery
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.fuse_rerank import FuseRerank
@@ -361,18 +352,7 @@ _HIGH_FLOOR = 0.7
 
 
 def meaning_share(text: str, embedding_model: str, *, embeds_words: bool = False) -> float:
-    """The share of meaning for a question; less if an English model meets another script.
-
-    Examples:
-        >>> meaning_share("Where is tea?", "all-MiniLM-L6-v2", embeds_words=True)
-        0.65
-        >>> meaning_share("Where is tea?", "all-MiniLM-L6-v2")
-        0.6
-        >>> meaning_share("茶在哪里？", "all-MiniLM-L6-v2")
-        0.4
-        >>> meaning_share("茶在哪里？", "multilingual-e5-small")
-        0.6
-    """
+    """The share of meaning for a question; less if an English model meets another script."""
     unknown = share_of_other_scripts(text)
     if not unknown or not _ENGLISH.search(embedding_model):
         return _WITH_WORDS if embeds_words else _KNOWN
