@@ -150,10 +150,8 @@ _stored = attrgetter(*_STORED)
 class Hit(NamedTuple):
     """One answer of a store to a search: a memory and its score; higher is better.
 
-    Attributes:
-        measures: The measurements of the store, by name: ``similarity``, ``keyword`` (BM25) or
-            ``nearness``. A nearness gives an order; no threshold can be compared with it. Empty =
-            the score is the similarity of a semantic search, or the BM25 score of a keyword search.
+    ``measures`` has ``similarity``, ``keyword`` (BM25) or ``nearness``, with which no threshold can
+    be compared. Empty = the score is the similarity or the BM25 score, as the search was made.
     """
 
     memory: Candidate

@@ -67,17 +67,9 @@ class Dated:
         superseded_at: datetime | None
 
     def recorded(self, timezone: tzinfo | None) -> str:
-        """When it was recorded, such as 2024-03-12 15:20:00 Tuesday; empty if that is not known.
+        """When it was recorded, such as "2024-03-12 15:20:00 Tuesday"; empty if not known.
 
-        The day follows on which it was superseded, if it is.
-
-        Examples:
-            >>> from datetime import UTC
-            >>> tea = Memory(content="Tea.", created_at="2024-03-12T15:20:00Z")
-            >>> tea.recorded(UTC)
-            '2024-03-12 15:20:00 Tuesday'
-            >>> tea.model_copy(update={"superseded_at": tea.created_at}).recorded(UTC)
-            '2024-03-12 15:20:00 Tuesday until 2024-03-12'
+        " until 2024-03-15" follows if it was superseded on that day.
         """
         if self.created_at is None:
             return ""

@@ -1,8 +1,7 @@
 """What searches find, as columns: candidates are made where somebody looks at them.
 
 A question compares some hundred memories and returns ten. So a search returns an `Arm`: keys and
-scores. What ranking reads of the memories are `Facts`. A `Pool` is a list of candidates
-that are made at the end, or for a stage that looks at them.
+scores. Ranking reads `Facts` of the memories. A `Pool` makes its candidates at the end.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from math import isnan
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +25,6 @@ Keys = NDArray[np.intp]  # memories, as numbers that only their source can read
 Scores = NDArray[np.float64]
 Finish = Callable[[int, Candidate], Candidate]
 """What a candidate of a pool becomes, by its place there: the one with its score and its steps."""
-
-
-class Source(Protocol):
-    """Where the memories of arms are read."""
-
-    def facts(self, keys: Keys) -> Facts:
-        """The facts, sorted by id, without memories that are gone."""
-
-    def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
-        """The memories; None where one is gone."""
-
-    def at_hand(self, keys: Keys) -> Sequence[Candidate]:
-        """Memories that need not be read; empty where others would be."""
 
 
 class Made(Sequence[T]):
@@ -64,7 +50,7 @@ class Arm(Made[Hit]):
     The columns are those of `Hit` and `Hits`. A measurement that is not there is not a number.
     """
 
-    source: Source
+    source: Found
     keys: Keys
     scores: Scores
     measures: Mapping[str, Scores] = field(default_factory=dict)
@@ -94,7 +80,10 @@ def measures_at(measures: Mapping[str, Scores], place: int) -> dict[str, float]:
 
 
 class Found:
-    """Memories that are at hand: keys are places in a list, or below 0 for those of arms."""
+    """Where arms read their memories; here they are at hand.
+
+    Keys are places in a list, or below 0 for memories of arms.
+    """
 
     def __init__(self, memories: Sequence[Candidate] = ()) -> None:
         self.memories = dict(enumerate(memories))
@@ -117,12 +106,15 @@ class Found:
         return [self._keys.setdefault(row_id, -1 - len(self._keys)) for row_id in ids]
 
     def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
+        """The memories; None where one is gone."""
         return [self.memories.get(key) for key in keys.tolist()]
 
     def at_hand(self, keys: Keys) -> Sequence[Candidate]:
+        """The memories; empty where they would have to be read."""
         return [self.memories[key] for key in keys.tolist()]
 
     def facts(self, keys: Keys) -> Facts:
+        """The facts, sorted by id, without memories that are gone."""
         known = zip(self.candidates(keys), keys.tolist(), strict=True)
         there = sorted([(x.id, key, x) for x, key in known if x is not None])
         memories, sorted_keys = [x for *_, x in there], [key for _, key, _ in there]
@@ -147,7 +139,7 @@ def keys_of(arms: Sequence[Arm]) -> Keys:
 class Facts:
     """What ranking reads of memories, each as a column."""
 
-    source: Source
+    source: Found
     keys: Keys
     ids: Sequence[str]
     turns_before: Sequence[str]  # the id of the turn that each answers

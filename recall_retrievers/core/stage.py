@@ -119,7 +119,7 @@ class StageRun(Request):
         """What came out, for a framework's traces: small, flat, no text of memories."""
         times = outcome.query.time_ranges
         further = {
-            "time": [each.describe() for each in times if times != self.recall.query.time_ranges],
+            "time": [named.describe() for named in times if times != self.recall.query.time_ranges],
             "characters": len(outcome.text),
             "degraded": "; ".join(outcome.fallbacks[len(self.recall.fallbacks) :]),
             "skipped": outcome.skipped,
@@ -134,7 +134,7 @@ class StageRun(Request):
         }
 
     def within(self, deadline: Deadline) -> StageRun:
-        """The same with no more time than a deadline leaves, as for a stage inside another."""
+        """It with no more time than a deadline leaves, as for a stage inside another."""
         return replace(self, meter=replace(self.meter, deadline=min(self.meter.deadline, deadline)))
 
     def flow(self) -> Flow:
@@ -157,10 +157,7 @@ def _shown(recall: Recall) -> dict[str, object]:
 
 
 def pipeline(
-    stages: Sequence[Stage],
-    recall: Recall,
-    deadline_s: float | None = None,
-    k: int | None = None,
+    stages: Sequence[Stage], recall: Recall, deadline_s: float | None = None, k: int | None = None
 ) -> Flow:
     """Run stages one after the other, each on the outcome of the one before it.
 
@@ -199,12 +196,11 @@ def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
     """
     stamp: dict[str, float | str] = {
         "time_range": _BETWEEN.join(map(_written, ranges)),
-        "time_words": _BETWEEN.join(each.text.replace(_BETWEEN, " ") for each in ranges),
+        "time_words": _BETWEEN.join(named.text.replace(_BETWEEN, " ") for named in ranges),
     }
-    if any(each.alternatives for each in ranges):
-        stamp["time_alternatives"] = _BETWEEN.join(
-            ", ".join(map(_written, each.alternatives)) for each in ranges
-        )
+    others = [", ".join(map(_written, named.alternatives)) for named in ranges]
+    if any(others):
+        stamp["time_alternatives"] = _BETWEEN.join(others)
     return stamp
 
 

@@ -1,12 +1,8 @@
 """Which errors of a model call pass by themselves: too many requests, a dropped connection.
 
 No client is imported. An error is known by its HTTP status, as OpenAI, Anthropic, httpx, requests,
-Google and AWS have it, else by the names of its classes.
-
-A model that tries again by itself is left to do so. For the others this is ours: LlamaIndex has no
-retries outside its clients, and LangChain's ``with_retry`` tries every error again and reads no
-Retry-After. Measured with langchain-core 1.7: a bad request (400) was sent three times in 3.5 s,
-here once; a 429 with Retry-After 0.05 was sent three times in 4.5 s, here in 0.1 s.
+Google and AWS have it, else by the names of its classes. LangChain's ``with_retry`` tries every
+error again and reads no Retry-After, and LlamaIndex has no retries outside its clients.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +26,7 @@ _DEEPEST = 5  # errors that an error was raised from
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same call may succeed a little later. A timeout is not tried again."""
-    verdicts = (_is_transient(each) for each in _chain(error))
+    verdicts = map(_is_transient, _chain(error))
     return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
@@ -56,7 +52,7 @@ def retry_after(error: BaseException) -> float | None:
 
 
 def _is_transient(error: BaseException) -> bool | None:
-    """The same for one error alone; None = it does not show."""
+    """Whether one error alone is; None = it does not show."""
     if getattr(error, "code", None) == _SPENT:
         return False
     status = _status(error)
@@ -95,9 +91,9 @@ def _seconds(header: str) -> float | None:
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """An error and its causes: frameworks wrap the errors of their clients."""
-    each: BaseException | None = error
+    cause: BaseException | None = error
     for _ in range(_DEEPEST):
-        if each is None:
+        if cause is None:
             return
-        yield each
-        each = each.__cause__
+        yield cause
+        cause = cause.__cause__

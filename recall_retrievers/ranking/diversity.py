@@ -18,12 +18,6 @@ def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candid
     by one. The next one has the highest ``mmr_lambda`` x relevance + (1 - ``mmr_lambda``) x (1 -
     the likeness to the most similar candidate chosen before). That value is its score, and ``mmr``
     in the trace. The likeness is the cosine between counts of words, 0 to 1.
-
-    Examples:
-        >>> texts = [("I like tea.", 1.0), ("I like tea!", 0.9), ("Tea is at four.", 0.8)]
-        >>> many = [Candidate(content=text).scored(score) for text, score in texts]
-        >>> [each.content for each in diversified(many, 0.5)]
-        ['I like tea.', 'Tea is at four.', 'I like tea!']
     """
     memories = [*memories]
     counts = [Counter(split_words(memory.content.lower())) for memory in memories]

@@ -44,28 +44,25 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     similarity_floor: float = 0.0,
     by: Fusion = "scores",
 ) -> Pool:
-    """Fuse the arms of a search into one pool of candidates, with scores from 0 to about 1.
+    """Fuse the arms of a search, the widest first, into one pool, with scores from 0 to about 1.
 
     - The score is ``weight`` x similarity / best similarity, plus (1 - ``weight``) x BM25 score /
       best BM25 score. If one kind of arm is empty, the other counts alone.
     - The share of meaning grows up to ``unmatched_weight`` if no memory has much of the question's
-      words: "Can you recommend a good film?" only asks, and names nothing. It grows as the best
-      BM25 score falls from .25 to .15 of what a memory with all of the words could get. From .1 to
-      .05 the share of ``token_weight`` falls to half: then the single words tell little, too. None
-      = neither changes.
+      words: "Can you recommend a good film?" only asks, and names nothing. Then single words tell
+      little, too: the share of ``token_weight`` falls to half. None = neither changes.
     - ``similarity_floor`` is taken off each similarity first, unless no similarity is above it.
-    - Where the store has measured how near the memories come to every word of the question, that
-      takes ``token_weight`` of the share of meaning, divided by the best, too. Less than nine of
-      ten candidates with that measure are no scale for the others, and it counts for none.
+    - How near a memory comes to every word of the question, divided by the best, takes
+      ``token_weight`` of the share of meaning, if enough candidates have that measure.
     - A memory that one kind of arm does not have counts there like the last hit of its widest arm.
       It counts 0 if that arm has fewer hits than ``limit``: then it has shown all memories.
-    - A turn of a conversation is lifted towards its reply, by two fifths of the difference, if the
-      reply is in the pool and more similar: the answer shows the topic of the turn before it.
+    - A turn of a conversation is lifted towards its reply, if the reply is in the pool and more
+      similar: the answer shows the topic of the turn before it.
     - The result has the best ``limit`` candidates of the widest arms, and the best ``limit`` of
       every narrower pair of arms.
 
-    The widest arms come first. The summands are steps in the trace. By "ranks", 61 / (60 + rank)
-    takes the place of both quotients, for scores that cannot be compared (reciprocal rank fusion).
+    By "ranks", 61 / (60 + rank) takes the place of both quotients, for scores that cannot be
+    compared (reciprocal rank fusion).
     """
     facts, measures = _measured(semantic, keyword)
     # Scores on an unknown scale are a nearness, not a similarity.

@@ -33,21 +33,6 @@ from recall_retrievers.timeline.parse_time import end_of_day
 
 _log = logging.getLogger(__name__)
 
-# Names of other libraries, and what to write here.
-_OF_A_RETRIEVER = {
-    **OTHER_NAMES,
-    **dict.fromkeys(("vectorstore", "vector_store", "index"), "here it is store"),
-    "lambda_mult": "here it is mmr_lambda",
-    "alpha": "here it is semantic_weight",
-    **dict.fromkeys(
-        ("embedding", "embed_model"), "it belongs to the store: RecallStore(path, embedding=...)"
-    ),
-    "llm": "stages that use a model take it, as in "
-    "stages=[ExtractTime(), SemanticRank(llm=...), FuseRerank()]",
-}
-
-_NEED_A_QUESTION = (RankStage, ModelStage)
-
 _UNREAD_TIME = (
     "the stages prefer the time that a question names (FuseRerank), and none of them reads it: put "
     "ExtractTime() in front, as in stages=[ExtractTime(), ..., FuseRerank()]. To change one stage "
@@ -149,7 +134,18 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
     """
 
     public_name: ClassVar[str] = "RecallRetriever"
-    elsewhere: ClassVar[Mapping[str, str]] = _OF_A_RETRIEVER
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        **OTHER_NAMES,
+        **dict.fromkeys(("vectorstore", "vector_store", "index"), "here it is store"),
+        "lambda_mult": "here it is mmr_lambda",
+        "alpha": "here it is semantic_weight",
+        **dict.fromkeys(
+            ("embedding", "embed_model"),
+            "it belongs to the store: RecallStore(path, embedding=...)",
+        ),
+        "llm": "stages that use a model take it, as in "
+        "stages=[ExtractTime(), SemanticRank(llm=...), FuseRerank()]",
+    }
     world_type: ClassVar[type[World]] = World
     naming: ClassVar[str] = WITH_SCOPE
     """How to name the user; of a face, as its framework does."""
@@ -176,9 +172,9 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
     @model_validator(mode="after")
     def _reads_the_time(self) -> Self:
         reads_none = self.time_mode == "ignore" or self.time_range is not None
-        reads = any(isinstance(each, ExtractTime) for each in self.stages)
-        fuses = [each for each in self.stages if isinstance(each, FuseRerank)]
-        if not (reads or reads_none) and any(each.fuse_time_ratio != 1 for each in fuses):
+        reads = any(isinstance(stage, ExtractTime) for stage in self.stages)
+        fuses = [stage for stage in self.stages if isinstance(stage, FuseRerank)]
+        if not (reads or reads_none) and any(stage.fuse_time_ratio != 1 for stage in fuses):
             warnings.warn(_UNREAD_TIME, stacklevel=_stack_level(type(self)))
         return self
 
@@ -253,8 +249,8 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         return tuple(dict.fromkeys([*self.require_scope, *required_by(self.store)]))
 
     def _calendar(self) -> ExtractTime:
-        own = [stage for stage in self.stages if isinstance(stage, ExtractTime)]
-        return own[0] if own else ExtractTime()
+        own = (stage for stage in self.stages if isinstance(stage, ExtractTime))
+        return next(own, ExtractTime())
 
     def _query(self, text: str, call: RecallOptions, now: datetime) -> Query:
         moment = call.moment(now)
@@ -273,10 +269,10 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
     def _in_order(self, call: RecallOptions, query: Query) -> list[Stage]:
         retrieve = self.search_for(call, query.text)
         reads_time = call.time_mode != "ignore"
-        stages = [each for each in self.stages if reads_time or not isinstance(each, ExtractTime)]
+        stages = [x for x in self.stages if reads_time or not isinstance(x, ExtractTime)]
         after = [stage for stage in stages if not stage.before_search]
         if not query.text and not (self._builds and call.messages):
-            return [retrieve, *(each for each in after if not isinstance(each, _NEED_A_QUESTION))]
+            return [retrieve, *(x for x in after if not isinstance(x, RankStage | ModelStage))]
         gate = [] if self.gate is None else [self.gate]
         return [*gate, *(stage for stage in stages if stage.before_search), retrieve, *after]
 
