@@ -2,7 +2,6 @@
 
 The steps of a score are written twice: as flat values for people, and as one `Trace` for our own
 code. Anybody can write a ``recall_similarity`` into metadata, so our code reads the `Trace` alone.
-Only `marked_trace` and `flat_sources` write one; the latter for a text, with its sources.
 """
 
 import json
@@ -78,9 +77,8 @@ def stored_fields(memory: Candidate, timezone: tzinfo | None) -> dict[str, objec
 class Trace(str):
     """The steps of a score on their way through metadata; as a text, the names of their values.
 
-    Our code recognises a trace by this type. The framework's components copy it and pass it on.
-    JSON and databases turn it into a plain text, and anybody can write a plain text. So a plain
-    text is no trace. That of a text has the memories it was made of, and its citations.
+    Our code recognises a trace by this type: anybody can write a plain text. That of a text has the
+    memories it was made of, and its citations.
     """
 
     __slots__ = ("citations", "memories", "steps")
@@ -115,11 +113,9 @@ def marked_trace(memory: Candidate) -> dict[str, object]:
 
 
 class FoundMetadata(dict[str, object]):
-    """The metadata of a result: equal for one memory, whatever the question was.
+    """The metadata of a result: equal for one memory, whatever its score and its trace.
 
-    The comparison of two of these ignores score and trace. So two LangChain documents of one memory
-    are equal, and `MultiQueryRetriever` returns one of them. The comparison with any other mapping
-    is that of a dict.
+    So two LangChain documents of one memory are equal, and `MultiQueryRetriever` returns one.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -157,11 +153,7 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
     timezone: tzinfo | None = None,
     source: object = None,
 ) -> Candidate:
-    """Read a memory from any metadata. A value that cannot be read counts as absent.
-
-    A trace that this library did not write counts as absent too, and a score that is not finite.
-    Nested values are passed on; `RecallStore.add` refuses them.
-    """
+    """Read a memory from any metadata; what cannot be read, or is no `Trace`, counts as absent."""
     flat, trace = metadata, trace_in(metadata)
     # The values of the rest are not checked here: `RecallStore.add` does that.
     rest: Any = {k: v for k, v in untraced(flat).items() if k not in _KNOWN}
@@ -191,8 +183,7 @@ def scope_in(metadata: Mapping[str, object]) -> Scope:
 def flat_sources(recall: Recall) -> dict[str, object]:
     """The sources of a text: ids, citations, whole memories; and the cost of the models.
 
-    ``recall_ids`` has commas between the ids. ``recall_citations`` and ``recall_memories`` are
-    JSON texts; `citations` and `memories_in` return them as objects.
+    Citations and memories are JSON texts; `citations` and `memories_in` return them as objects.
     """
     zone = recall.query.reference_time.tzinfo
     memories = tuple(

@@ -29,33 +29,22 @@ _ONLY_CANDIDATES = frozenset({Candidate})
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Candidates that a stage left out, by their ids or texts, and why, such as "cut at top_n".
-
-    Attributes:
-        scores: Their scores at that stage, in the order of the ids.
-    """
+    """Candidates that a stage left out, by their ids or texts, and why, such as "cut at top_n"."""
 
     stage: str
     reason: str
     ids: tuple[str, ...]
-    scores: tuple[float | None, ...]
+    scores: tuple[float | None, ...]  # at that stage, in the order of the ids
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sign of whether memories are about a question; it is no probability.
+    """A sign of whether memories are about a question; it is no probability."""
 
-    Attributes:
-        sign: "strong", "some" or "none". "some" is also the sign where too little is known.
-        about: What speaks against it, or is not known, such as ``no memory has "Lisbon"``.
-        number: What the sign is made of; higher is more. It compares questions, and is no share.
-        nearest: The memory that comes nearest, where it is not returned.
-    """
-
-    sign: EvidenceSign
-    about: str = ""
-    number: float = 0.0
-    nearest: Candidate | None = None
+    sign: EvidenceSign  # "some" also where too little is known
+    about: str = ""  # what speaks against it, or is not known, such as ``no memory has "Lisbon"``
+    number: float = 0.0  # what the sign is made of; it compares questions, and is no share
+    nearest: Candidate | None = None  # where it is not returned
 
     @property
     def why(self) -> str:
@@ -100,7 +89,7 @@ class Recall:
             object.__setattr__(self, "memories", candidates(self.memories))
 
     def fell_back(self, stage: str, *reasons: str | Exception) -> Recall:
-        lines = [f"{stage}: {_in_short(each)}" for each in reasons]
+        lines = [f"{stage}: {_in_short(reason)}" for reason in reasons]
         return replace(self, fallbacks=(*self.fallbacks, *lines)) if lines else self
 
     def keep(self, memories: Sequence[Candidate], stage: str, reason: str) -> Recall:
@@ -114,7 +103,7 @@ class Recall:
 
     def notes(self) -> dict[str, float | str]:
         lines = {"degraded": self.fallbacks, "usage": self.usage}
-        notes = {name: "; ".join(each) for name, each in lines.items()}
+        notes = {name: "; ".join(parts) for name, parts in lines.items()}
         if self.evidence is not None:
             notes |= {"evidence": self.evidence.sign, "evidence_about": self.evidence.about}
         return {name: note for name, note in notes.items() if note}
@@ -145,7 +134,7 @@ class Recall:
 
     def why_left_out(self, memory_id: str) -> str:
         """Why a stage left a memory out, such as "cut at k"; empty if none did."""
-        reasons = (each.reason for each in reversed(self.dropped) if memory_id in each.ids)
+        reasons = (drop.reason for drop in reversed(self.dropped) if memory_id in drop.ids)
         kept = (
             f"duplicate of {other.id}"
             for other in self.memories
@@ -184,7 +173,7 @@ def left_out(
 ) -> tuple[Dropped, ...]:
     """The candidates that a stage leaves out, by `identity`; empty if all stay."""
     stay = set(staying)
-    gone = {each: score for each, score in zip(before, scores, strict=True) if each not in stay}
+    gone = {name: score for name, score in zip(before, scores, strict=True) if name not in stay}
     return (Dropped(stage, reason, tuple(gone), tuple(gone.values())),) if gone else ()
 
 

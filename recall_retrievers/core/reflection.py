@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Citation, cited_ids
-from recall_retrievers.core.memory import Memory, MetadataValue
+from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Recall
 
 REFLECTION = "reflection"
@@ -19,20 +19,15 @@ def is_reflection(memory: Memory | Candidate) -> bool:
 def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> Memory:
     """A reflection as a memory, with the question, and the ids and text digests of its sources.
 
-    Its id is a digest of its text, sources and owner. So the same reflection is stored once. It
-    expires with the first of its sources.
+    Its id is a digest, so it is stored once. It expires with the first of its sources.
     """
     query = recall.query
     texts = {memory.id: memory.content for memory in recall.memories}
     ids = cited_ids(citations)
-    ends = [each.expires_at for each in recall.memories if each.id in ids and each.expires_at]
+    ends = [x.expires_at for x in recall.memories if x.id in ids and x.expires_at]
     owner = sorted(query.scope.fields().items())
-    digests = [digest(texts[each]) for each in ids]
-    about: dict[str, MetadataValue] = {
-        "query": query.text,
-        "source_ids": ids,
-        "source_digests": digests,
-    }
+    digests = [digest(texts[memory_id]) for memory_id in ids]
+    about = {"query": query.text, "source_ids": ids, "source_digests": digests}
     return Memory(
         id=f"reflection-{digest(repr((owner, ids, text)))}",
         content=text,

@@ -2,9 +2,8 @@
 
 A stage never waits for anything. One that needs a model or the collection is a generator: it
 yields requests, several of one kind at once, and the world sends the answers back (`core.world`).
-An error arrives at the ``yield``, so one ``except`` holds the fallback for the sync and the async
-world alike. If some of several prompts fail, each has its error in the place of its reply. If all
-fail, the first error arrives at the ``yield``.
+Of several prompts some may fail: each has its error in the place of its reply. If all fail, the
+first error arrives at the ``yield``.
 """
 
 from __future__ import annotations
@@ -47,10 +46,7 @@ Flow = Generator[Requests, Answers, Recall]
 
 
 class Stage(Settings):
-    """One step between a question and its memories.
-
-    A stage is its settings and one method. It never alters its input.
-    """
+    """One step between a question and its memories; it never alters its input."""
 
     before_search: ClassVar[bool] = False
     """Whether the stage works on the question, before there are memories."""
@@ -190,10 +186,7 @@ _BETWEEN = " | "  # several ranges
 
 
 def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
-    """The ranges, their time expressions, and the alternative readings, as flat text.
-
-    A "~" before a range marks vague words. A recurrence follows in words.
-    """
+    """The ranges, their time expressions, and the alternative readings, as flat text."""
     stamp: dict[str, float | str] = {
         "time_range": _BETWEEN.join(map(_written, ranges)),
         "time_words": _BETWEEN.join(named.text.replace(_BETWEEN, " ") for named in ranges),
@@ -224,4 +217,4 @@ def stamped_ranges(memories: Iterable[Candidate]) -> tuple[TimeRange, ...]:
 def _written(time_range: TimeRange) -> str:
     recurrence = time_range.recurrence
     recurring = "" if recurrence is None else f" {recurrence.describe()}"
-    return "~" * time_range.soft + format_interval(time_range) + recurring
+    return "~" * time_range.soft + format_interval(time_range) + recurring  # "~" for vague words

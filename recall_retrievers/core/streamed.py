@@ -56,7 +56,7 @@ def streamed(work: Callable[[Show | None], T], *, shows: bool = True) -> Iterato
 
 
 async def astreamed(work: Callable[[Show], Awaitable[T]]) -> AsyncIterator[str | Done[T]]:
-    """The same in an event loop. If nobody reads on, the work is cancelled."""
+    """The parts that work shows in an event loop. If nobody reads on, the work is cancelled."""
     shown: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def run() -> T:

@@ -55,10 +55,7 @@ def write_to_disk(path: Path) -> None:
 
 
 def read_at(file: int, size: int, at: int) -> bytes:
-    """Bytes of an open file from a position on; fewer where it ends.
-
-    A bad sector is an `OSError`; of a mapped file it would be a signal that ends the process.
-    """
+    """Bytes of an open file; a bad sector is an `OSError`, where a mapped file means a signal."""
     if hasattr(os, "pread"):
         return os.pread(file, size, at)
     os.lseek(file, at, os.SEEK_SET)  # Windows
@@ -66,18 +63,12 @@ def read_at(file: int, size: int, at: int) -> bytes:
 
 
 def mapped(file: int, size: int) -> mmap.mmap:
-    """The first bytes of an open file, to read.
-
-    They stay mapped as long as anything refers to them. So drop them before the file is deleted.
-    """
+    """The first bytes of an open file; drop what refers to them before the file is deleted."""
     return mmap.mmap(file, size, access=mmap.ACCESS_READ)
 
 
 def file_lock(file: Path) -> FileLock:
-    """A lock between processes, which ends with its process. It never waits.
-
-    Any thread may release it, and a process may take it several times.
-    """
+    """A lock between processes, which ends with its process; any thread may release it."""
     return FileLock(file, timeout=0, mode=0o600, thread_local=False)
 
 

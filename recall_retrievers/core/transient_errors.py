@@ -11,15 +11,12 @@ from email.utils import parsedate_to_datetime
 from math import isnan
 
 _STATUSES = frozenset({429, 503, 529})  # too many requests, unavailable, overloaded (Anthropic's)
-_TURNED_AWAY = """
+# Of calls that are turned away; of connections that drop in aiohttp, requests, Python and httpx.
+_NAMES = """
     RateLimitError ResourceExhausted OverloadedError ServiceUnavailable ServiceUnavailableError
     ThrottlingException TooManyRequests TooManyRequestsError
-"""
-# Of aiohttp; Python's own and requests'; and of httpx.
-_DROPPED = """
     APIConnectionError ClientConnectionError ConnectionError NetworkError RemoteProtocolError
 """
-_NAMES = frozenset([*_TURNED_AWAY.split(), *_DROPPED.split()])
 _SPENT = "insufficient_quota"  # what OpenAI says, with a 429, where the money is spent
 _DEEPEST = 5  # errors that an error was raised from
 
@@ -61,7 +58,7 @@ def _is_transient(error: BaseException) -> bool | None:
     names = [each.__name__ for each in type(error).__mro__]
     if any("Timeout" in name for name in names):
         return False
-    return True if _NAMES.intersection(names) else None
+    return True if not set(names).isdisjoint(_NAMES.split()) else None
 
 
 def _status(error: BaseException) -> int | None:

@@ -38,7 +38,7 @@ class Deadline(NamedTuple):
         left = self.at - perf_counter()
         if left <= 0:
             raise TimeoutError(f"the {self.seconds:g} s for the question are over")
-        return [replace(each, timeout_s=min(each.timeout_s or left, left)) for each in requests]
+        return [replace(wait, timeout_s=min(wait.timeout_s or left, left)) for wait in requests]
 
 
 @dataclass(slots=True)
@@ -86,25 +86,25 @@ class Meter:
 
         If no prompt has a reply, the first error is raised.
         """
-        outcomes = [each.outcome for each in replies]
+        outcomes = [reply.outcome for reply in replies]
         texts = [x if isinstance(x, str) else ModelError(x) for x in outcomes]
-        errors = [each for each in texts if isinstance(each, ModelError)]
-        self.attempts += sum(each.attempts for each in replies)
+        errors = [x for x in texts if isinstance(x, ModelError)]
+        self.attempts += sum(reply.attempts for reply in replies)
         for prompt, reply in zip(prompts, replies, strict=True):
             tokens = reply.tokens or estimate(prompt, reply.outcome)
             self.tokens_in += tokens.sent
             self.tokens_out += tokens.received
             self.estimated = self.estimated or tokens.estimated
-        self.notes += dict.fromkeys(each.note for each in replies if each.note)
+        self.notes += dict.fromkeys(reply.note for reply in replies if reply.note)
         self.log(outcomes)
         if errors and len(errors) == len(texts):
             raise errors[0] from errors[0].cause
         return texts
 
     def log(self, outcomes: Sequence[object]) -> None:
-        for each in outcomes:
-            if isinstance(each, Exception):
-                logger.warning("%s: a call failed with %s", self.stage, type(each).__name__)
+        for outcome in outcomes:
+            if isinstance(outcome, Exception):  # its type alone: what it says may quote a memory
+                logger.warning("%s: a call failed with %s", self.stage, type(outcome).__name__)
 
 
 def estimate(prompt: Prompt, said: object = "") -> Tokens:

@@ -1,7 +1,7 @@
 """The world of a stage: one object that answers whatever the stage asks for, and waits for it.
 
 One object blocks, another waits in an event loop; both are a `World`. A face's world adds its
-framework's models, pieces and runs. While a stage works, its meter counts what the models cost.
+framework's models, pieces and runs.
 """
 
 import asyncio
@@ -103,7 +103,7 @@ class MemoryStore(Protocol):
         """The memories for each search, the best first, scored as its method says."""
 
     async def afind(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
-        """The same, without blocking the event loop."""
+        """What `find` returns, without blocking the event loop."""
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids; missing ones are left out."""
@@ -120,13 +120,10 @@ class ListingStore(MemoryStore, Protocol):
 
 
 class World:
-    """Answers the requests of stages.
-
-    By itself it has a collection at most. A face overrides `reply`, `refine` and `work`.
+    """Answers the requests of stages; a face overrides `reply`, `refine` and `work`.
 
     Every method is a coroutine. In a world that blocks none of them waits for an event loop, so
-    `run` needs none; the same methods serve both. If somebody reads along, ``show`` takes the
-    checked sentences of a text as they are complete.
+    `run` needs none. If somebody reads along, ``show`` takes the checked sentences of a text.
     """
 
     def __init__(
@@ -141,9 +138,9 @@ class World:
         self.show = show
 
     async def answer(self, requests: Requests, meter: Meter) -> Answers:
-        """One answer for each request; all requests are of one kind."""
+        """One answer for each request; all requests are of one kind. The meter counts the cost."""
         if _all_are(requests, StageRun):  # each has a meter of its own
-            return [await self.work(each.within(meter.deadline)) for each in requests]
+            return [await self.work(stage_run.within(meter.deadline)) for stage_run in requests]
         if _all_are(requests, Prompt):
             with meter.asking(requests) as prompts:
                 replies = await self.reply(prompts)
@@ -175,7 +172,7 @@ class World:
         if self.asynchronous:
             return await call_all_async(self._scores, requests, wait)
         # In a thread, as one that waits needs a loop, and the caller may be in another.
-        return call_all(lambda each: asyncio.run(self._scores(each)), requests, wait or _A_DAY)
+        return call_all(lambda score: asyncio.run(self._scores(score)), requests, wait or _A_DAY)
 
     async def _scores(self, request: Score) -> Sequence[float]:
         score, asked = request.scorer, (request.question, request.texts)
@@ -203,16 +200,13 @@ class World:
             time.sleep(seconds)
 
 
-_NOWHERE = World()
-
-
-def run(flow: Flow, world: World = _NOWHERE) -> Recall:
+def run(flow: Flow, world: World | None = None) -> Recall:
     """Do the work of stages to its end, in a world that blocks; by default one without anything."""
-    return completed(arun(flow, world))
+    return completed(arun(flow, world or World()))
 
 
 async def arun(flow: Flow, world: World) -> Recall:
-    """The same in a world that does not block the event loop."""
+    """Do the work of stages to its end; in a world that blocks, nothing is waited for."""
     return await drive(flow, partial(world.answer, meter=Meter("")))
 
 
@@ -233,17 +227,18 @@ def _opened(store: ListingStore | None) -> ListingStore:
 
 def _done(requests: Requests, store: ListingStore | None) -> Answers:
     def answer(request: Request) -> object:
-        if isinstance(request, Fetch):
-            return _opened(store).get(request.ids)
-        if isinstance(request, Listing | Sessions):
-            return _opened(store).listed(request)
-        if isinstance(request, Write):
-            return _opened(store).add(request.memories)
-        if isinstance(request, Work):
-            return request.do()
-        kinds = ", ".join(sorted({type(each).__name__ for each in requests}))
+        match request:
+            case Fetch(ids):
+                return _opened(store).get(ids)
+            case Listing() | Sessions():
+                return _opened(store).listed(request)
+            case Write(memories):
+                return _opened(store).add(memories)
+            case Work(do):
+                return do()
+        kinds = ", ".join(sorted({type(other).__name__ for other in requests}))
         raise TypeError(
             f"a stage must yield requests of one kind, such as [Prompt(...)]; got {kinds}"
         )
 
-    return [answer(each) for each in requests]
+    return list(map(answer, requests))

@@ -1,9 +1,8 @@
 """Fusion: one pool out of the arms of a search, by meaning and by words.
 
 Similarities and BM25 scores have different scales. So both are divided by the best of the pool
-before they are weighed. Fusion by rank alone would lose how much better the first is than the
-second. Similarities stretched between the worst and the best of the pool would exaggerate small
-differences if no memory is similar to the question (measured: worth 0.02 to 0.05 Recall@5).
+before they are weighed. Fusion by rank alone would lose how much better the first is; scores
+stretched between the worst and the best of the pool would exaggerate (0.02 to 0.05 Recall@5).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from recall_retrievers.core.candidate import Candidate, Note, Step
+from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Arm, Facts, Keys, Pool, Scores, keys_of, measures_at
 from recall_retrievers.text.bm25 import MOST_FREQUENT
 
@@ -102,10 +101,7 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
 
 
 def by_similarity(arms: Sequence[Arm]) -> Pool:
-    """The hits of a search by meaning as candidates; their similarities are their scores.
-
-    Of a memory in several arms, the last hit counts.
-    """
+    """The hits of a search by meaning as candidates; of a memory in several arms, the last."""
     facts, measures = _measured([*reversed(arms)], [])
     name = "nearness" if "nearness" in measures else "similarity"
     summands = {name: _filled(measures.get(name), len(facts), 0.0)}
@@ -121,10 +117,7 @@ def unmeasured(arms: Sequence[Arm]) -> int:
 
 
 def _measured(semantic: Sequence[Arm], keyword: Sequence[Arm]) -> tuple[Facts, dict[str, Scores]]:
-    """The memories of all arms, by id, and their measurements; one that is not there is no number.
-
-    A hit without measurements has its score as one.
-    """
+    """The memories of all arms, by id, and their measurements; a hit without any has its score."""
     keys, number = np.unique(
         np.concatenate([arm.keys for arm in (*semantic, *keyword)]), return_inverse=True
     )
@@ -186,8 +179,7 @@ def _fused(
 ) -> Pool:
     """The best candidates of each width, with a step for each summand of their score.
 
-    Of memories with equal scores the first ones are taken: they are sorted by id. A width is the
-    memories in a pair of arms, the widest first; there is none where there is one pair.
+    A width is the memories in a pair of arms; there is none where there is one pair.
     """
     sums = dict(zip(summands, np.cumsum([*summands.values()], axis=0), strict=True))
     scores = [*sums.values()][-1]
@@ -201,21 +193,17 @@ def _fused(
         best = best[:limit]
 
     def finish(place: int, memory: Candidate) -> Candidate:
-        steps = [
-            Step("Retrieve", "add", float(values[place]), float(sums[name][place]), name, *about)
-            for name, values in summands.items()
+        steps, known = [], measures_at(measures, place)
+        for name, values in summands.items():
             # Most memories have a share of their words, and the others no step for it.
-            if values[place] or name != "by_tokens"
-            for about in [(_ABOUT.get(name, "by meaning"), _notes(measures, name, place))]
-        ]
+            if values[place] or name != "by_tokens":
+                value, score = float(values[place]), float(sums[name][place])
+                about = _ABOUT.get(name, "by meaning")
+                notes = {x: y for x, y in known.items() if _SUMMANDS.get(x, "by_words") == name}
+                steps.append(Step("Retrieve", "add", value, score, name, about, notes))
         return memory.after(float(scores[place]), *steps)
 
     return Pool(facts, scores.tolist(), finish, measures).at(best.tolist())
-
-
-def _notes(measures: Mapping[str, Scores], summand: str, place: int) -> dict[str, Note]:
-    own = measures_at(measures, place).items()
-    return {name: value for name, value in own if _SUMMANDS.get(name, "by_words") == summand}
 
 
 def _last(arms: Sequence[Arm], limit: int) -> float:

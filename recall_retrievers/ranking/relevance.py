@@ -14,7 +14,7 @@ _OF_THE_BEST = "so that the best has 1"
 def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
     """For each candidate, the first step of a stage if no other stage has scored it since.
 
-    A stage that finds its own mark leaves the score as it is. So a second run changes nothing.
+    A stage leaves such a score as it is, so a second run changes nothing.
     """
     marks: list[Step | None] = []
     for memory in memories:
@@ -83,10 +83,9 @@ PAUSE = timedelta(hours=1)  # a longer pause ends a session
 
 
 def session_ratios(facts: Facts, worth: Sequence[float], share: float) -> list[float]:
-    """The factor of each memory for the best turn of its session; 1 = it is the best, or alone.
+    """The factors that lift a turn by a share of the way to the best turn of its session.
 
-    A turn is lifted by a share of the way to the best one. So what else was said adds to a turn,
-    and a memory that stands alone loses nothing to a long talk.
+    A memory that stands alone loses nothing to a long talk.
     """
     ratios = [1.0] * len(facts)
     if not any(facts.turns_before):  # none answers another
@@ -100,10 +99,7 @@ def session_ratios(facts: Facts, worth: Sequence[float], share: float) -> list[f
 
 
 def spread_ratios(facts: Facts, worth: Sequence[float]) -> list[float]:
-    """The factor of each memory so that those of different hours come first.
-
-    The best memory between two pauses has 1, the second 1/2, the third 1/3.
-    """
+    """The factors that put memories of different hours first: 1, 1/2, 1/3 between two pauses."""
     ratios = [1.0] * len(facts)
     dated = [(moment, place) for place, moment in enumerate(facts.created) if moment is not None]
     for hour in _without_pause(dated):

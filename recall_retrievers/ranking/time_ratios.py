@@ -1,9 +1,8 @@
 """The factor of a memory from the time that a question names, and how far that time is trusted.
 
 A wrong time must cost little, as people misremember. What speaks for a time is a memory in it that
-answers as well as the best of all; the less so, the more of the candidates lie in it anyway: among
-the memories of a year there is always one that fits. Who names a place in the calendar means it, so
-its trust has a lower bound. If a question asks for nothing but a time, nothing else can answer.
+answers as well as the best of all; the less so, the more of the candidates lie in it anyway. Who
+names a place in the calendar means it, so its trust has a lower bound.
 """
 
 from collections.abc import Sequence
@@ -36,8 +35,7 @@ TimeRatio = tuple[float, dict[str, Note]]
 def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> list[tuple[int, str]]:
     """The places of all memories, those of the time first, and what the others are instead.
 
-    Of another reading of the same words, or so many days before or after, nearest first. Empty if
-    the question asks for more than a time, or no memory has one.
+    Empty if the question asks for more than a time, or no memory has one.
     """
     spans = [each.span for each in ranges if each.span]
     if not any(facts.created) or not asks_for_time_alone(query.text, spans, {*facts.authors}):
@@ -83,9 +81,9 @@ def time_ratios(
     ranges: Sequence[TimeRange],
     ratio: float,
 ) -> list[TimeRatio]:
-    """The factor of each memory for the times that the question names, best first.
+    """The factor of each memory for the times that the question names.
 
-    The ratio is the factor of a memory from a time that is trusted wholly.
+    The ratio is that of a time that is trusted wholly.
     """
     matches = facts.matches(ranges)
     places = [_in_the_calendar(each, query.reference_time) for each in ranges]

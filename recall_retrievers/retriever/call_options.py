@@ -104,10 +104,7 @@ class RecallOptions(Timed, SearchMethod):
         return filter
 
     def for_call(self, options: CallOptions) -> RecallOptions:
-        """These settings, with the settings of one call over them.
-
-        A call can only narrow: the scope and the filter of the retriever hold too.
-        """
+        """These settings, with those of one call over them; scope and filter only narrow."""
         if all(value is None and name in ("scope", "filter") for name, value in options.items()):
             return self
         call = RecallOptions.model_validate(options)

@@ -75,15 +75,10 @@ class RecallConfig(Settings):
 
 
 class Recalled(TypedDict, Generic[Result]):
-    """The result of a call of `recall`.
+    """The result of a call of `recall`."""
 
-    Attributes:
-        memories: The memories, best first.
-        reflection: A text that cites the memories by number; None if there is none.
-    """
-
-    memories: list[Result]
-    reflection: Result | None
+    memories: list[Result]  # best first
+    reflection: Result | None  # a text that cites the memories by number
 
 
 async def recall_with(

@@ -65,10 +65,7 @@ def simple_task_stages(face: ModuleType) -> list[Stage]:
 
 
 def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Stage]:
-    """The stages, with each replacement in the place of the one stage of its class.
-
-    A replacement without a model uses the model of the stage that it replaces.
-    """
+    """The stages, with each replacement in the place of the one stage of its class."""
     replaced = list(stages)
     for new in replacements:
         # The default stages are those without a framework; a face's and a user's are made of them.
