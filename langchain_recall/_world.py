@@ -53,12 +53,10 @@ class LangChainWorld(World):
         self.callbacks = callbacks or CallbackManager([])
 
     async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
-        """What the models reply."""
         models = client(self.callbacks, asynchronous=self.asynchronous)
         return await ask_models(self, models, prompts)
 
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Candidate] | Exception]:
-        """What the compressors make of memories."""
         return await self.call_all(self._refined, requests, requests[0].timeout_s)
 
     async def work(self, stage_run: StageRun) -> Recall:
@@ -96,8 +94,6 @@ Model = Runnable[Any, Any]
 
 
 def client(callbacks: BaseCallbackManager, *, asynchronous: bool) -> Client:
-    """Calls models under these callbacks."""
-
     def counting(spent: Spent) -> RunnableConfig:
         around = callbacks.copy()
         around.add_handler(_Counts(spent))

@@ -72,7 +72,6 @@ class MemoryCompressor(
     async def ainvoke(
         self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[Document]:
-        """Work without blocking the event loop."""
         return await self._acall_with_config(self._acompress, input, config, **kwargs)
 
     def compress_documents(
@@ -84,7 +83,6 @@ class MemoryCompressor(
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """Work on documents without blocking the event loop."""
         return await self.ainvoke(
             {"query": query, "documents": documents}, {"callbacks": callbacks}
         )

@@ -130,7 +130,6 @@ class RecallGraphStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same, without blocking the event loop."""
         return await asyncio.to_thread(self.batch, list(ops))
 
     # -- writing ------------------------------------------------------------------------------
