@@ -30,9 +30,7 @@ from recall_retrievers.llm.client import Client, Send, ask_models
 from recall_retrievers.llm.model_output import Spent, as_reply, with_marks
 from recall_retrievers.retriever.stage_list import StageInput as OwnStageInput
 
-StageInput = OwnStageInput | BaseDocumentCompressor
-"""What may be passed as a stage."""
-
+StageInput = OwnStageInput | BaseDocumentCompressor  # what may be passed as a stage
 T = TypeVar("T")
 
 

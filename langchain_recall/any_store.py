@@ -27,8 +27,7 @@ from recall_retrievers.core.world import MemoryStore, settled
 from recall_retrievers.store import any_store
 from recall_retrievers.store.any_store import Answer, AnyStoreOptions, called, in_our_names
 
-Searchable = MemoryStore | VectorStore | BaseRetriever
-"""What a retriever takes as its store."""
+Searchable = MemoryStore | VectorStore | BaseRetriever  # what a retriever takes as its store
 
 
 Keyword = (

@@ -38,9 +38,7 @@ from recall_retrievers.llm.client import Client, Send, ask_models
 from recall_retrievers.llm.model_output import Spent, as_reply, with_marks
 from recall_retrievers.retriever.stage_list import StageInput as OwnStageInput
 
-StageInput = OwnStageInput | BaseNodePostprocessor
-"""What may be passed as a stage."""
-
+StageInput = OwnStageInput | BaseNodePostprocessor  # what may be passed as a stage
 dispatcher = get_dispatcher(__name__)
 
 Method = TypeVar("Method", bound=Callable[..., object])

@@ -18,9 +18,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 logger = logging.getLogger(__name__)
 
-MOST_AT_ONCE = 8
-"""How many calls run at the same time; the others wait for their turn."""
-
+MOST_AT_ONCE = 8  # how many calls run at the same time; the others wait for their turn
 _LEFT_BEHIND = "recall-left-behind"  # the name of threads whose call has not ended in time
 
 T = TypeVar("T")

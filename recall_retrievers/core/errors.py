@@ -18,8 +18,7 @@ class RecallError(Exception):
     unsure: tuple[str, ...] = ()
 
 
-MOST_PROBLEMS = 10
-"""The problems that a `SettingsError` names; a body of a request may have any number."""
+MOST_PROBLEMS = 10  # that a `SettingsError` names; a request may have any number
 
 
 class SettingsError(RecallError, ValueError):

@@ -22,17 +22,14 @@ from recall_retrievers.timeline.parse_time import in_zone
 from recall_retrievers.timeline.wording import format_interval, parse_interval
 from recall_retrievers.timeline.written_time import written_time
 
-TRACE = TRACE_PREFIX + "trace"
-"""The key of the `Trace`."""
-
+TRACE = TRACE_PREFIX + "trace"  # the key of the `Trace`
 BESIDE_TEXT = frozenset({"said_before", "turn_before"})
 """The fields of a turn that serve the search only; a reader has no use for them."""
 
 _TEXTS = ("when_to_use", "author", "said_before", "turn_before", "superseded_by")
 _TIMES = ("created_at", "expires_at", "superseded_at")
 
-DOCUMENT_FIELDS = "document_fields"
-"""The metadata key that names the fields which a document of a vector store had."""
+DOCUMENT_FIELDS = "document_fields"  # names the fields which a document of a vector store had
 
 _BOOKKEEPING = ("langgraph_", DOCUMENT_FIELDS)
 

@@ -20,8 +20,7 @@ from recall_retrievers.timeline import parse_time
 from recall_retrievers.timeline.parse_time import resolve_timezone
 from recall_retrievers.timeline.wording import format_interval, parse_interval
 
-VECTOR = "embedding"
-"""The name under which a line has the vector of its text, and the model that made it."""
+VECTOR = "embedding"  # of a line: the vector of its text, and the model that made it
 
 _FIRST = ("id", "content", "created_at", "memory_type")  # of a line, in this order
 _LAST = ("scope", "events", "metadata")

@@ -13,14 +13,9 @@ _NAMES = ("content", "role", "type", "name", "role_name", "id", "memorized")
 _BESIDE = ("metadata", "additional_kwargs")  # further places of these fields
 _TIMES = ("created_at", "timestamp", "time_created")  # names of the time of sending
 
-LATEST = 3
-"""The number of last messages that stand for the present topic of a conversation."""
-
-MOST_MESSAGES = 200
-"""The messages that a question may be asked with."""
-
-BEFORE = 12
-"""The number of messages before a question that an agent hands on, with those of its tools."""
+LATEST = 3  # the number of last messages that stand for the present topic of a conversation
+MOST_MESSAGES = 200  # the messages that a question may be asked with
+BEFORE = 12  # messages before a question that an agent hands on, with those of its tools
 
 
 class Message(Settings):

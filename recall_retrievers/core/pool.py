@@ -23,8 +23,7 @@ T = TypeVar("T")
 
 Keys = NDArray[np.intp]  # memories, as numbers that only their source can read
 Scores = NDArray[np.float64]
-Finish = Callable[[int, Candidate], Candidate]
-"""What a candidate of a pool becomes, by its place there: the one with its score and its steps."""
+Finish = Callable[[int, Candidate], Candidate]  # at its place, with its score and its steps
 
 
 class Made(Sequence[T]):

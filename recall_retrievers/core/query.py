@@ -40,11 +40,9 @@ def _is_a_zone(timezone: str) -> str:
     return timezone
 
 
-Timestamp = Annotated[TimeInput | None, BeforeValidator(_is_a_time)]
-"""The setting of the moment of asking; None = the clock."""
+Timestamp = Annotated[TimeInput | None, BeforeValidator(_is_a_time)]  # None = the clock
 
-Timezone = Annotated[str, AfterValidator(_is_a_zone)] | None
-"""The setting of the asker's time zone; None = the timestamp's own, else the machine's."""
+Timezone = Annotated[str, AfterValidator(_is_a_zone)] | None  # see `Timed`
 
 
 class Timed(Settings):
@@ -65,8 +63,7 @@ class Timed(Settings):
 
 Filter = Mapping[str, object]
 
-LONGEST_QUESTION = 50_000
-"""The characters of a question; of a memory as many are searched."""
+LONGEST_QUESTION = 50_000  # the characters of a question; of a memory as many are searched
 
 
 class Query(Settings):

@@ -15,13 +15,10 @@ from recall_retrievers.core.query import Query
 
 T = TypeVar("T")
 
-JOINED = "source"
-"""The note that names the origin of a candidate that is not from the collection."""
-
+JOINED = "source"  # the note that names the origin of a candidate that is not from the collection
 EvidenceSign = Literal["strong", "some", "none"]
 
-OUTCOME = "outcome"
-"""The stage name of the last step of a result. That step is about the whole question."""
+OUTCOME = "outcome"  # the stage of the last step of a result, about the whole question
 
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 _ONLY_CANDIDATES = frozenset({Candidate})
@@ -112,8 +109,8 @@ class Recall:
         """A copy with no more than k memories. Candidates from elsewhere do not count, and stay."""
         if k is None or len(self.memories) <= k:
             return self
-        best = [memory for memory in self.memories if memory.noted(JOINED) is None][:k]
         joined = [memory for memory in self.memories if memory.noted(JOINED) is not None]
+        best = [memory for memory in self.memories if memory.noted(JOINED) is None][:k]
         return self.keep([*best, *joined], "", "cut at k")
 
     def finished(self, k: int | None = None) -> Recall:

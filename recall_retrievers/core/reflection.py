@@ -8,8 +8,7 @@ from recall_retrievers.core.citation import Citation, cited_ids
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Recall
 
-REFLECTION = "reflection"
-"""The memory type of a reflection."""
+REFLECTION = "reflection"  # the memory type of a reflection
 
 
 def is_reflection(memory: Memory | Candidate) -> bool:

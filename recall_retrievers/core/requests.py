@@ -16,8 +16,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import check_count
 from recall_retrievers.timeline import TimeRange
 
-Method = Literal["semantic", "keyword"]
-"""How a search compares."""
+Method = Literal["semantic", "keyword"]  # how a search compares
 
 
 class Request:
@@ -26,15 +25,12 @@ class Request:
     __slots__ = ()
 
 
-MOST_HITS = 100_000
-"""The most memories that a search returns: a pool of so many is one full of copies."""
+MOST_HITS = 100_000  # of a search: a pool of so many is one full of copies
 
-Spans = Sequence[tuple[int, int]]
-"""The first and the last moment of each session, in epoch milliseconds, the oldest first."""
+Spans = Sequence[tuple[int, int]]  # the ends of each session in epoch milliseconds, oldest first
 
 Requests = Sequence[Request]
-Answers = Sequence[Any]
-"""One answer for each request, in order; its type depends on the class of the request."""
+Answers = Sequence[Any]  # one for each request, in order; its type depends on the request
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +103,19 @@ class Search(Request):
         return Standing(self.moment, self.as_it_stood, self.include_superseded)
 
     def admitting(self) -> Callable[[Candidate], bool] | None:
-        """What tells whether a memory is in the scope, of the time asked for, and counts.
+        """What tells whether scope and times admit a memory; None where they limit nothing.
 
-        None where nothing is limited. The filter is not checked: it may be about more than a memory
-        keeps.
+        The filter is not checked: it may be about more than a memory keeps.
         """
         scope, within, counts = self.scope.fields(), self.within, self.standing.counts
         if not scope and not within and self.moment is None:
             return None
 
         def admits(memory: Candidate) -> bool:
-            if not counts(memory):
-                return False
-            if within and not any(memory.matches(each) for each in within):
-                return False
-            return not scope or all(
-                getattr(memory.scope, name) == value for name, value in scope.items()
+            return (
+                counts(memory)
+                and (not within or any(map(memory.matches, within)))
+                and all(getattr(memory.scope, name) == value for name, value in scope.items())
             )
 
         return admits

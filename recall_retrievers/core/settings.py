@@ -12,22 +12,14 @@ from recall_retrievers.core.settings_messages import got, public_name, settings_
 
 # Every number has an upper bound: a search allocates room for as many results as it is to return.
 MOST_RESULTS = 10_000
-Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
-"""A number of memories or messages: 1 to 10,000."""
+Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]  # of memories or messages
 
 _MOST_NAMES = 1_000  # far more than any class has
 
-Share = Annotated[float, Field(ge=0, le=1)]
-"""A share, a similarity or a weight: 0 to 1."""
-
-Ratio = Annotated[float, Field(ge=0, le=1_000)]
-"""A factor of a score, or its weight beside others."""
-
-Days = Annotated[float, Field(gt=0, le=36_500)]
-"""A length of time, a hundred years at most."""
-
-Seconds = Annotated[float, Field(gt=0, le=86_400, strict=True)]
-"""A time to wait, a day at most; True and "10" are none."""
+Share = Annotated[float, Field(ge=0, le=1)]  # a share, a similarity or a weight: 0 to 1
+Ratio = Annotated[float, Field(ge=0, le=1_000)]  # a factor of a score, or its weight beside others
+Days = Annotated[float, Field(gt=0, le=36_500)]  # a length of time, a hundred years at most
+Seconds = Annotated[float, Field(gt=0, le=86_400, strict=True)]  # to wait; True is none
 
 
 def check_count(name: str, count: object, most: int = MOST_RESULTS) -> None:

@@ -38,11 +38,8 @@ __all__ = ["Fetch", "Prompt", "Recall", "Refine", "Search", "Stage", "Work", "Wr
 
 _MOST_IDS = 10  # that a framework's traces show
 
-TopN = Count | None
-"""How many memories a stage keeps; None = as many as the retriever's k, else 5."""
-
-Flow = Generator[Requests, Answers, Recall]
-"""The work of a stage that asks for something: it yields requests, and returns a `Recall`."""
+TopN = Count | None  # how many memories a stage keeps; None = as many as the retriever's k, else 5
+Flow = Generator[Requests, Answers, Recall]  # the work of a stage that asks for something
 
 
 class Stage(Settings):
@@ -175,8 +172,7 @@ def pipeline(
 
 
 def _made(recall: Recall) -> Flow:
-    """The recall with the candidates themselves, which are read from the store."""
-    if isinstance(recall.memories, Pool):
+    if isinstance(recall.memories, Pool):  # its candidates are read from the store
         [memories] = yield [Work(recall.memories.made)]
         recall = replace(recall, memories=memories)
     return recall

@@ -1,7 +1,7 @@
 """Where operating systems differ: private files, locks, mapped files, what is on the disk, signals.
 
-Windows has three rules of its own. It neither deletes nor replaces a file that is mapped or locked,
-it has no bits for other users, and it ends a process without a signal.
+Windows neither deletes nor replaces a file that is mapped or locked, has no bits for other users,
+and ends a process without a signal.
 """
 
 import asyncio
@@ -16,8 +16,7 @@ from typing import TextIO
 
 from filelock import FileLock, Timeout
 
-LOCKED = Timeout
-"""What `file_lock(...).acquire()` raises while another process has the lock."""
+LOCKED = Timeout  # what `file_lock(...).acquire()` raises while another process has the lock
 
 
 def make_private(folder: Path) -> None:

@@ -82,10 +82,7 @@ class Meter:
             self.milliseconds += 1000 * (perf_counter() - begun)
 
     def texts(self, prompts: Sequence[Prompt], replies: Sequence[Reply]) -> list[str | ModelError]:
-        """Count replies and log failures; the text of each reply, or the error in its place.
-
-        If no prompt has a reply, the first error is raised.
-        """
+        """Count replies: the text or the error of each; if none has a text, the first is raised."""
         outcomes = [reply.outcome for reply in replies]
         texts = [x if isinstance(x, str) else ModelError(x) for x in outcomes]
         errors = [x for x in texts if isinstance(x, ModelError)]

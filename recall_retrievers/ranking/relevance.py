@@ -62,13 +62,15 @@ def start(score: float | None, relevance: float, stage: str) -> Step:
     notes = {"relevance": relevance}
     if score == relevance:
         return Step(stage, after=relevance, notes=notes)
-    if score is None or not math.isfinite(score):
-        why = "without a score" if score is None else f"with the score {score}"
-        return Step(stage, "set", relevance, relevance, about=f"for its place, {why}", notes=notes)
-    if score < 0 or not relevance:
-        return Step(stage, "set", relevance, relevance, about="for a score below 0", notes=notes)
-    divisor = score / relevance
-    return Step(stage, "divide", divisor, relevance, about=_OF_THE_BEST, notes=notes)
+    if score is None:
+        why = "for its place, without a score"
+    elif not math.isfinite(score):
+        why = f"for its place, with the score {score}"
+    elif score < 0 or not relevance:
+        why = "for a score below 0"
+    else:
+        return Step(stage, "divide", score / relevance, relevance, about=_OF_THE_BEST, notes=notes)
+    return Step(stage, "set", relevance, relevance, about=why, notes=notes)
 
 
 def within_one(memory: Candidate, best: float, stage: str) -> Candidate:
@@ -122,7 +124,6 @@ def _sessions(facts: Facts) -> Iterable[list[int]]:
 
 
 def _without_pause(dated: Iterable[tuple[datetime, int]]) -> list[list[int]]:
-    """The places of moments in groups; between two groups there is a pause."""
     groups: list[list[int]] = []
     last: datetime | None = None
     for moment, place in sorted(dated):

@@ -28,8 +28,7 @@ _COARSE_TRUST = 0.5  # with 1, a wrong month costs more than a right one gains
 _LONGEST = 200  # characters: a pasted dialogue names times in passing
 _SOFT_HALF_LIFE = timedelta(days=14)  # for vague words such as "recently"
 
-TimeRatio = tuple[float, dict[str, Note]]
-"""A factor, and its reason as notes."""
+TimeRatio = tuple[float, dict[str, Note]]  # a factor, and its reason as notes
 
 
 def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> list[tuple[int, str]]:

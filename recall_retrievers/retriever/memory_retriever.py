@@ -147,8 +147,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         "stages=[ExtractTime(), SemanticRank(llm=...), FuseRerank()]",
     }
     world_type: ClassVar[type[World]] = World
-    naming: ClassVar[str] = WITH_SCOPE
-    """How to name the user; of a face, as its framework does."""
+    naming: ClassVar[str] = WITH_SCOPE  # how to name the user; of a face, as its framework does
 
     store: OpenStore = Field(repr=False, exclude=True)
     require_scope: Annotated[tuple[ScopeName, ...], BeforeValidator(required_names)] = ()
@@ -232,7 +231,6 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         return NarrowedStore(self.store, scope, self._required, unnamed)
 
     def _unnamed(self, *, inside: bool) -> None:
-        """Say that memories of several users would answer a question that names none."""
         problem = (
             f"memories of several users would answer, and no user is named. {self.naming}. A "
             "wrapper that does not pass this on needs a RecallRetriever(scope=...) for each user. "
@@ -277,7 +275,6 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         return [*gate, *(stage for stage in stages if stage.before_search), retrieve, *after]
 
     def search_for(self, call: RecallOptions, text: str) -> Retrieve:
-        """The search for a question, with the settings that depend on its words."""
         model = getattr(self.store, "embedding_model", "")
         embeds_words = getattr(self.store, "embeds_words", False)
         share = meaning_share(text, model, embeds_words=embeds_words)
