@@ -138,8 +138,8 @@ class _Counts(BaseCallbackHandler):
         """Add the counts of a reply; those of its message, else those of all replies."""
         before = self.spent.tokens
         for replies in response.generations:
-            for each in replies[:1]:
-                self.spent.add(getattr(each, "message", each))
+            for reply in replies[:1]:
+                self.spent.add(getattr(reply, "message", reply))
         if self.spent.tokens == before:
             self.spent.add(response.llm_output)
 
@@ -188,7 +188,7 @@ def _text(reply: object, prompt: Prompt) -> str:
     if isinstance(reply, AIMessage) and reply.tool_calls and "{" not in str(reply.text):
         return as_reply(reply.tool_calls[0]["args"])
     if isinstance(reply, BaseMessage):
-        parts = [] if isinstance(reply.content, str) else [_cited(each) for each in reply.content]
+        parts = [] if isinstance(reply.content, str) else [_cited(block) for block in reply.content]
         return with_marks(parts, prompt.user) if parts else str(reply.text)
     return as_reply(reply)
 
@@ -198,5 +198,5 @@ def _cited(block: object) -> tuple[str, list[str]]:
     if not isinstance(block, dict) or block.get("type") != "text":
         return (block if isinstance(block, str) else ""), []
     cited = [*(block.get("citations") or ()), *(block.get("annotations") or ())]
-    passages = [each.get("cited_text") for each in cited if isinstance(each, dict)]
-    return str(block.get("text") or ""), [each for each in passages if isinstance(each, str)]
+    passages = [passage.get("cited_text") for passage in cited if isinstance(passage, dict)]
+    return str(block.get("text") or ""), [x for x in passages if isinstance(x, str)]

@@ -88,7 +88,7 @@ class AnyStore(any_store.AnyStore):
     def _converted(
         self, scored: Iterable[Document | tuple[Document, float | None]], timezone: tzinfo | None
     ) -> list[Answer]:
-        pairs = [(each, None) if isinstance(each, Document) else each for each in scored]
+        pairs = [(found, None) if isinstance(found, Document) else found for found in scored]
         return [
             Answer(to_candidate(self._ours(document), timezone), document.metadata, score)
             for document, score in pairs

@@ -104,7 +104,7 @@ class MemoryCompressor(
 
     def _recall(self, input: CompressorInput) -> Recall:
         asked_at = self.moment(datetime.now(UTC))
-        memories = tuple(self._candidate(each, asked_at.tzinfo) for each in input["documents"])
+        memories = tuple(self._candidate(x, asked_at.tzinfo) for x in input["documents"])
         return Recall(Query(text=input["query"], reference_time=asked_at), memories)
 
     def _candidate(self, document: Document, timezone: tzinfo | None) -> Candidate:

@@ -216,7 +216,7 @@ def _fulfils(value: object, wanted: object) -> bool:
     if isinstance(wanted, list | tuple):
         if not isinstance(value, list | tuple) or len(value) != len(wanted):
             return False
-        return all(_fulfils(each, part) for each, part in zip(value, wanted, strict=True))
+        return all(_fulfils(item, part) for item, part in zip(value, wanted, strict=True))
     return value == wanted
 
 

@@ -90,7 +90,7 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
 
         It is empty if it is no text, or needs no memories.
         """
-        users = [place for place, each in enumerate(messages) if isinstance(each, HumanMessage)]
+        users = [place for place, x in enumerate(messages) if isinstance(x, HumanMessage)]
         if not users or (self._gate is not None and not self._gate.should_search(messages)):
             return "", {}
         question = str(messages[users[-1]].text).strip()[:LONGEST_QUESTION]

@@ -81,7 +81,7 @@ def to_nodes(recall: Recall) -> list[NodeWithScore]:
     if not recall.text:
         found = [to_node(memory, zone) for memory in recall.memories]
         return found or Nothing(recall.why_nothing)
-    best = next((each.score for each in recall.memories if each.score is not None), None)
+    best = next((memory.score for memory in recall.memories if memory.score is not None), None)
     return [_unseen(TextNode(text=recall.text, metadata=flat_sources(recall)), best)]
 
 

@@ -150,7 +150,7 @@ class RecallVectorStore(ByItsName, BasePydanticVectorStore):
         condition = to_filter(filters)
         if node_ids is not None:
             return [_node(memory) for memory in self._store.get(node_ids, filter=condition)]
-        return [_node(each) for each in self._store.memories(filter=condition, order="oldest")]
+        return [_node(memory) for memory in self._store.memories(filter=condition, order="oldest")]
 
     aget_nodes = awaited(get_nodes)  # type: ignore[pydantic-field, arg-type]  # a method of ours
 
@@ -193,7 +193,7 @@ def _search(query: VectorStoreQuery) -> Search:
             "search by meaning and words, ask a RecallRetriever"
         )
     of_documents = {NODE_SOURCE: {"$in": query.doc_ids}} if query.doc_ids else None
-    conditions = [each for each in (to_filter(query.filters), of_documents) if each]
+    conditions = [condition for condition in (to_filter(query.filters), of_documents) if condition]
     return Search(
         query.query_str,
         query.similarity_top_k or 1,

@@ -46,7 +46,7 @@ def read_messages(value: object) -> tuple[Message, ...]:
         raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
             f"messages must be a list of messages, each with a role and a content; got {got(value)}"
         )
-    messages = (read_message(each) for each in value)
+    messages = (read_message(message) for message in value)
     return tuple(
         message if message.role else message.model_copy(update={"role": "user"})
         for message in messages
@@ -84,8 +84,8 @@ def read_message(value: object) -> Message:
 
 def latest(messages: Sequence[Message], longest: int, most: int = LATEST) -> list[tuple[str, str]]:
     return [
-        (each.role, each.content[:longest] + "..." * (len(each.content) > longest))
-        for each in messages[-most:]
+        (message.role, message.content[:longest] + "..." * (len(message.content) > longest))
+        for message in messages[-most:]
     ]
 
 

@@ -103,7 +103,7 @@ class Query(Settings):
         if not self.messages or not text:
             return text
         said = [(x.role, x.content) for x in self.messages if x.content not in self.text]
-        return filled(text, said, names_time=any(each.span for each in self.time_ranges))
+        return filled(text, said, names_time=any(named.span for named in self.time_ranges))
 
 
 def check_length(text: str) -> None:

@@ -21,8 +21,8 @@ LOCKED = Timeout  # what `file_lock(...).acquire()` raises while another process
 
 def make_private(folder: Path) -> None:
     """Make a folder, and what is missing above it, for this user alone; others keep their mode."""
-    for each in (*reversed(folder.parents), folder):
-        each.mkdir(mode=0o700, exist_ok=True)
+    for part in (*reversed(folder.parents), folder):
+        part.mkdir(mode=0o700, exist_ok=True)
 
 
 def open_private(file: Path) -> int:
@@ -74,5 +74,5 @@ def file_lock(file: Path) -> FileLock:
 def on_signals(do: Callable[[], object], *signals: signal.Signals) -> None:
     """Do something in the running event loop when one of these signals comes."""
     with suppress(NotImplementedError):  # on Windows none comes
-        for each in signals:
-            asyncio.get_running_loop().add_signal_handler(each, do)
+        for one in signals:
+            asyncio.get_running_loop().add_signal_handler(one, do)

@@ -30,8 +30,8 @@ def is_transient(error: BaseException) -> bool:
 def is_away(error: BaseException) -> bool:
     """Whether an error says that a server does not answer, or has too much to do."""
     # Chroma raises a bare Exception where a proxy answered, while it handles httpx's.
-    chain = [each for each in (error, error.__context__) if each is not None]
-    return any(is_transient(each) or "Timeout" in type(each).__name__ for each in chain)
+    chain = [link for link in (error, error.__context__) if link is not None]
+    return any(is_transient(link) or "Timeout" in type(link).__name__ for link in chain)
 
 
 def http_status(error: BaseException) -> int | None:
@@ -39,8 +39,8 @@ def http_status(error: BaseException) -> int | None:
 
 
 def retry_after(error: BaseException) -> float | None:
-    for each in _chain(error):
-        headers = getattr(getattr(each, "response", None), "headers", None)
+    for cause in _chain(error):
+        headers = getattr(getattr(cause, "response", None), "headers", None)
         if isinstance(headers, Mapping):
             value = next((v for k, v in headers.items() if str(k).lower() == "retry-after"), None)
             if value is not None:
@@ -55,7 +55,7 @@ def _is_transient(error: BaseException) -> bool | None:
     status = _status(error)
     if status is not None:
         return status in _STATUSES
-    names = [each.__name__ for each in type(error).__mro__]
+    names = [kind.__name__ for kind in type(error).__mro__]
     if any("Timeout" in name for name in names):
         return False
     return True if not set(names).isdisjoint(_NAMES.split()) else None
@@ -68,8 +68,8 @@ def _status(error: BaseException) -> int | None:
         found = [metadata.get("HTTPStatusCode")] if isinstance(metadata, Mapping) else []
     else:
         holders = (error, response)
-        found = [getattr(each, name, None) for each in holders for name in ("status_code", "code")]
-    return next((int(each) for each in found if isinstance(each, int) and each >= 100), None)
+        found = [getattr(x, name, None) for x in holders for name in ("status_code", "code")]
+    return next((int(x) for x in found if isinstance(x, int) and x >= 100), None)
 
 
 def _seconds(header: str) -> float | None:

@@ -36,14 +36,14 @@ def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> li
 
     Empty if the question asks for more than a time, or no memory has one.
     """
-    spans = [each.span for each in ranges if each.span]
+    spans = [named.span for named in ranges if named.span]
     if not any(facts.created) or not asks_for_time_alone(query.text, spans, {*facts.authors}):
         return []
-    others = [other for each in ranges for other in each.alternatives]
+    others = [other for named in ranges for other in named.alternatives]
     found: list[tuple[int, timedelta, int, str]] = []
     matches = zip(facts.matches(ranges), facts.matches(others), facts.created, strict=True)
     for place, (named, meant, moment) in enumerate(matches):
-        near, side = min((_distance(each, moment) for each in ranges), default=_NO_TIME)
+        near, side = min((_distance(named, moment) for named in ranges), default=_NO_TIME)
         if any(named):
             found.append((0, timedelta(), place, ""))
         elif any(meant):
@@ -85,7 +85,7 @@ def time_ratios(
     The ratio is that of a time that is trusted wholly.
     """
     matches = facts.matches(ranges)
-    places = [_in_the_calendar(each, query.reference_time) for each in ranges]
+    places = [_in_the_calendar(named, query.reference_time) for named in ranges]
     dates = [place == "date" for place in places]
     trust = time_trust(matches, relevance, dates)
     if len(query.text) <= _LONGEST:

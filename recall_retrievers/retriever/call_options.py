@@ -67,7 +67,7 @@ def combine_options(around: CallOptions, call: CallOptions) -> CallOptions:
     """The settings of a call over the settings around it; of two scopes both hold."""
     both: CallOptions = {**around, **call}
     if "scope" in around and "scope" in call:
-        wide, narrow = (Scope.model_validate(each["scope"]) for each in (around, call))
+        wide, narrow = (Scope.model_validate(options["scope"]) for options in (around, call))
         both["scope"] = wide.narrow(narrow)
     return both
 
