@@ -136,7 +136,7 @@ class RecallVectorStore(ByItsName, BasePydanticVectorStore):
         self._store.delete(everything=True)
 
     # LlamaIndex's own twins call the methods above in the event loop.
-    async_add = awaited(add)  # type: ignore[pydantic-field, assignment]  # a method of ours
+    async_add = awaited(add)  # type: ignore[pydantic-field, arg-type]  # a method of ours
     adelete = awaited(delete)  # type: ignore[pydantic-field, arg-type]  # a method of ours
     adelete_nodes = awaited(delete_nodes)  # type: ignore[pydantic-field, arg-type]  # a method of ours
     aclear = awaited(clear)  # type: ignore[pydantic-field, arg-type]  # a method of ours
@@ -165,7 +165,7 @@ class RecallVectorStore(ByItsName, BasePydanticVectorStore):
             return _result(query, self._store.find_among(search, query.node_ids))
         return _result(query, *self._store.find([search]))
 
-    aquery = awaited(query)  # type: ignore[pydantic-field, assignment]  # a method of ours
+    aquery = awaited(query)  # type: ignore[pydantic-field, arg-type]  # a method of ours
 
 
 def _memory(node: BaseNode) -> Memory:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Citation, cited_ids
@@ -26,7 +27,7 @@ def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> M
     ends = [x.expires_at for x in recall.memories if x.id in ids and x.expires_at]
     owner = sorted(query.scope.fields().items())
     digests = [digest(texts[memory_id]) for memory_id in ids]
-    about = {"query": query.text, "source_ids": ids, "source_digests": digests}
+    about: dict[str, Any] = {"query": query.text, "source_ids": ids, "source_digests": digests}
     return Memory(
         id=f"reflection-{digest(repr((owner, ids, text)))}",
         content=text,
