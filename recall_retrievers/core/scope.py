@@ -113,7 +113,8 @@ user_id out
         return Scope(**mine | others)
 
     def holds(self, other: Scope) -> bool:
-        return self.fields().items() <= other.fields().items()
+        mine = self.fields()
+        return not mine or mine.items() <= other.fields().items()
 
     def require(self, names: Sequence[str], how: str = WITH_SCOPE) -> None:
         """Raise an error if a field is not set; it says ``how`` to name it."""

@@ -158,7 +158,7 @@ def pipeline(
     the models cost (``usage``). If a stage finds that no memories are needed, the rest is skipped.
     After ``deadline_s`` no model is asked or waited for.
     """
-    deadline = Deadline.after(deadline_s)
+    deadline = Deadline() if deadline_s is None else Deadline.after(deadline_s)
     for stage in stages:
         before = recall = recall if stage.reads_pool else (yield from _made(recall))
         [recall] = yield [StageRun(stage, before, Meter(stage.stage_name, deadline))]

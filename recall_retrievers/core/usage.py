@@ -28,8 +28,8 @@ class Deadline(NamedTuple):
     seconds: float = inf
 
     @classmethod
-    def after(cls, seconds: float | None) -> Deadline:
-        return cls() if seconds is None else cls(perf_counter() + seconds, seconds)
+    def after(cls, seconds: float) -> Deadline:
+        return cls(perf_counter() + seconds, seconds)
 
     def shorten(self, requests: Sequence[Waited]) -> list[Waited]:
         """The requests, each with no more time than is left; a `TimeoutError` if none is left."""

@@ -18,8 +18,6 @@ from recall_retrievers.stages.retrieve import Method
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.memory_store import OpenStore
 
-_FOLDER = "./memories"  # as in all examples
-
 Result = TypeVar("Result")  # a document or a node
 
 
@@ -89,7 +87,7 @@ async def recall_with(
     options: CallOptions,
 ) -> Recalled[Result]:
     if config is None:
-        with RecallStore(_FOLDER, create=False) as store:
+        with RecallStore("./memories", create=False) as store:
             return await recall_with(world, convert, query, RecallConfig(source=store), options)
     config = RecallConfig.model_validate(config)
     retriever = config.retriever()
