@@ -54,6 +54,5 @@ _EXPORTS = by_name(
 if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
     __all__ = list(_EXPORTS)
 __getattr__, __dir__ = lazy_exports(
-    _EXPORTS,
-    {"langchain_core": "langchain", "langchain": "agents", "langgraph": "agents"},
+    _EXPORTS, {"langchain_core": "langchain", "langchain": "agents", "langgraph": "agents"}
 )

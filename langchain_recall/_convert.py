@@ -55,7 +55,7 @@ def to_documents(recall: Recall) -> list[Document]:
     if not recall.text:
         found = [to_document(memory, zone) for memory in recall.memories]
         return found or Nothing(recall.why_nothing)
-    best = next((each.score for each in recall.memories if each.score is not None), None)
+    best = next((memory.score for memory in recall.memories if memory.score is not None), None)
     score = {} if best is None else {SCORE_KEY: best}
     return [Document(page_content=recall.text, metadata={**flat_sources(recall), **score})]
 

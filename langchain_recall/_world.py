@@ -25,14 +25,12 @@ from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.requests import Prompt, Refine, Reply
 from recall_retrievers.core.stage import StageRun
 from recall_retrievers.core.streamed import Show
-from recall_retrievers.core.world import MemoryStore, World, each_of, settled
+from recall_retrievers.core.world import ListingStore, World, each_of, settled
 from recall_retrievers.llm.client import Client, Send, ask_models
 from recall_retrievers.llm.model_output import Spent, as_reply, with_marks
 from recall_retrievers.retriever.stage_list import StageInput as OwnStageInput
 
-StageInput = OwnStageInput | BaseDocumentCompressor
-"""What may be passed as a stage."""
-
+StageInput = OwnStageInput | BaseDocumentCompressor  # what may be passed as a stage
 T = TypeVar("T")
 
 
@@ -45,7 +43,7 @@ class LangChainWorld(World):
     def __init__(
         self,
         callbacks: CallbackManager | AsyncCallbackManager | None = None,
-        store: MemoryStore | None = None,
+        store: ListingStore | None = None,
         show: Show | None = None,
     ) -> None:
         asynchronous = isinstance(callbacks, AsyncCallbackManager)
@@ -53,12 +51,10 @@ class LangChainWorld(World):
         self.callbacks = callbacks or CallbackManager([])
 
     async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
-        """What the models reply."""
         models = client(self.callbacks, asynchronous=self.asynchronous)
         return await ask_models(self, models, prompts)
 
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Candidate] | Exception]:
-        """What the compressors make of memories."""
         return await self.call_all(self._refined, requests, requests[0].timeout_s)
 
     async def work(self, stage_run: StageRun) -> Recall:
@@ -96,8 +92,6 @@ Model = Runnable[Any, Any]
 
 
 def client(callbacks: BaseCallbackManager, *, asynchronous: bool) -> Client:
-    """Calls models under these callbacks."""
-
     def counting(spent: Spent) -> RunnableConfig:
         around = callbacks.copy()
         around.add_handler(_Counts(spent))
@@ -144,8 +138,8 @@ class _Counts(BaseCallbackHandler):
         """Add the counts of a reply; those of its message, else those of all replies."""
         before = self.spent.tokens
         for replies in response.generations:
-            for each in replies[:1]:
-                self.spent.add(getattr(each, "message", each))
+            for reply in replies[:1]:
+                self.spent.add(getattr(reply, "message", reply))
         if self.spent.tokens == before:
             self.spent.add(response.llm_output)
 
@@ -194,7 +188,7 @@ def _text(reply: object, prompt: Prompt) -> str:
     if isinstance(reply, AIMessage) and reply.tool_calls and "{" not in str(reply.text):
         return as_reply(reply.tool_calls[0]["args"])
     if isinstance(reply, BaseMessage):
-        parts = [] if isinstance(reply.content, str) else [_cited(each) for each in reply.content]
+        parts = [] if isinstance(reply.content, str) else [_cited(block) for block in reply.content]
         return with_marks(parts, prompt.user) if parts else str(reply.text)
     return as_reply(reply)
 
@@ -204,5 +198,5 @@ def _cited(block: object) -> tuple[str, list[str]]:
     if not isinstance(block, dict) or block.get("type") != "text":
         return (block if isinstance(block, str) else ""), []
     cited = [*(block.get("citations") or ()), *(block.get("annotations") or ())]
-    passages = [each.get("cited_text") for each in cited if isinstance(each, dict)]
-    return str(block.get("text") or ""), [each for each in passages if isinstance(each, str)]
+    passages = [passage.get("cited_text") for passage in cited if isinstance(passage, dict)]
+    return str(block.get("text") or ""), [x for x in passages if isinstance(x, str)]

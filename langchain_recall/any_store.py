@@ -27,8 +27,7 @@ from recall_retrievers.core.world import MemoryStore, settled
 from recall_retrievers.store import any_store
 from recall_retrievers.store.any_store import Answer, AnyStoreOptions, called, in_our_names
 
-Searchable = MemoryStore | VectorStore | BaseRetriever
-"""What a retriever takes as its store."""
+Searchable = MemoryStore | VectorStore | BaseRetriever  # what a retriever takes as its store
 
 
 Keyword = (
@@ -89,7 +88,7 @@ class AnyStore(any_store.AnyStore):
     def _converted(
         self, scored: Iterable[Document | tuple[Document, float | None]], timezone: tzinfo | None
     ) -> list[Answer]:
-        pairs = [(each, None) if isinstance(each, Document) else each for each in scored]
+        pairs = [(found, None) if isinstance(found, Document) else found for found in scored]
         return [
             Answer(to_candidate(self._ours(document), timezone), document.metadata, score)
             for document, score in pairs

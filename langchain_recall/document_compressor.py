@@ -72,7 +72,6 @@ class MemoryCompressor(
     async def ainvoke(
         self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[Document]:
-        """Work without blocking the event loop."""
         return await self._acall_with_config(self._acompress, input, config, **kwargs)
 
     def compress_documents(
@@ -84,7 +83,6 @@ class MemoryCompressor(
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """Work on documents without blocking the event loop."""
         return await self.ainvoke(
             {"query": query, "documents": documents}, {"callbacks": callbacks}
         )
@@ -106,7 +104,7 @@ class MemoryCompressor(
 
     def _recall(self, input: CompressorInput) -> Recall:
         asked_at = self.moment(datetime.now(UTC))
-        memories = tuple(self._candidate(each, asked_at.tzinfo) for each in input["documents"])
+        memories = tuple(self._candidate(x, asked_at.tzinfo) for x in input["documents"])
         return Recall(Query(text=input["query"], reference_time=asked_at), memories)
 
     def _candidate(self, document: Document, timezone: tzinfo | None) -> Candidate:

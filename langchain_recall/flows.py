@@ -113,6 +113,6 @@ def recall(
 async def arecall(
     query: str, config: RecallConfig | None = None, **options: Unpack[CallOptions]
 ) -> Recalled[Document]:
-    """The same as `recall`, without blocking the event loop."""
+    """What `recall` returns, without blocking the event loop."""
     world = partial(LangChainWorld, get_async_callback_manager_for_config(ensure_config()))
     return await recall_with(world, to_documents, query, config, options)

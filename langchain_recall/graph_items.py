@@ -127,7 +127,6 @@ def in_namespace(
 
 
 def namespace_of(memory: Memory | Candidate) -> Namespace:
-    """The namespace of an item's memory."""
     return tuple(json.loads(str(memory.metadata[_NAMESPACE])))
 
 
@@ -138,7 +137,6 @@ def ttl_of(memory: Memory | Candidate) -> timedelta | None:
 
 
 def to_item(memory: Memory | Candidate) -> Item:
-    """The item of a memory."""
     return Item(**_parts(memory))
 
 
@@ -218,7 +216,7 @@ def _fulfils(value: object, wanted: object) -> bool:
     if isinstance(wanted, list | tuple):
         if not isinstance(value, list | tuple) or len(value) != len(wanted):
             return False
-        return all(_fulfils(each, part) for each, part in zip(value, wanted, strict=True))
+        return all(_fulfils(item, part) for item, part in zip(value, wanted, strict=True))
     return value == wanted
 
 

@@ -130,7 +130,6 @@ class RecallGraphStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same, without blocking the event loop."""
         return await asyncio.to_thread(self.batch, list(ops))
 
     # -- writing ------------------------------------------------------------------------------
@@ -149,7 +148,7 @@ class RecallGraphStore(BaseStore):
             before = {memory.id: memory for memory in self._store.get(kept, scope=scope)}
             now = self._store.clock()
             self._store.add(
-                [self._writer.memory(puts[each], now, before.get(each)) for each in kept]
+                [self._writer.memory(puts[row_id], now, before.get(row_id)) for row_id in kept]
             )
 
     def _refresh(self, op: GetOp | SearchOp, found: Iterable[Memory | Candidate]) -> None:
@@ -231,7 +230,7 @@ class RecallGraphStore(BaseStore):
 
     def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         conditions = op.match_conditions or ()
-        prefixes = [each.path for each in conditions if each.match_type == "prefix"]
+        prefixes = [condition.path for condition in conditions if condition.match_type == "prefix"]
         prefix = max(prefixes, key=len, default=())
         known = tuple(takewhile(lambda label: label != "*", prefix))
         listed = self._store.memories(
@@ -239,8 +238,8 @@ class RecallGraphStore(BaseStore):
             filter=in_namespace([None if label == "*" else label for label in prefix]),
         )
         all_of_them = {namespace_of(memory) for memory in listed}
-        fit = {each for each in all_of_them if all(matches(each, one) for one in conditions)}
-        return sorted({each[: op.max_depth] for each in fit})[op.offset : op.offset + op.limit]
+        fit = {x for x in all_of_them if all(matches(x, one) for one in conditions)}
+        return sorted({x[: op.max_depth] for x in fit})[op.offset : op.offset + op.limit]
 
 
 def _fits(op: SearchOp, memory: Memory | Candidate) -> bool:

@@ -82,7 +82,6 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
         return _recalled(self._retriever.invoke(question, **options) if question else [])
 
     async def abefore_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
-        """The same, without blocking the event loop."""
         question, options = self._question(state["messages"])
         return _recalled(await self._retriever.ainvoke(question, **options) if question else [])
 
@@ -91,16 +90,14 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
 
         It is empty if it is no text, or needs no memories.
         """
-        users = [place for place, each in enumerate(messages) if isinstance(each, HumanMessage)]
+        users = [place for place, x in enumerate(messages) if isinstance(x, HumanMessage)]
         if not users or (self._gate is not None and not self._gate.should_search(messages)):
             return "", {}
         question = str(messages[users[-1]].text).strip()[:LONGEST_QUESTION]
         return question, {**self._options, "messages": messages[: users[-1]][-BEFORE:]}
 
     def wrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
         """Show the memories to the model."""
         return handler(_with_memories(request))
@@ -110,7 +107,6 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """The same, without blocking the event loop."""
         return await handler(_with_memories(request))
 
 

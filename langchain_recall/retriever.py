@@ -1,6 +1,6 @@
 """RecallRetriever: ask a collection of memories in plain words, from LangChain."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Unpack
 
@@ -21,7 +21,7 @@ from langchain_recall.any_store import Searchable, as_store
 from langchain_recall.vector_store import RecallVectorStore
 from recall_retrievers.core.scope import WITH_SCOPE, Scope
 from recall_retrievers.core.streamed import Show, astreamed, streamed
-from recall_retrievers.core.world import World, completed
+from recall_retrievers.core.world import World, completed, settled
 from recall_retrievers.explain.explanation import Explanation, all_of
 from recall_retrievers.explain.explanation import explain as explain_memories
 from recall_retrievers.retriever.call_options import CallOptions, combine_options
@@ -75,10 +75,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
 
     # LangChain's base takes any keyword; here editors know them, and type checkers find a typo.
     def invoke(  # type: ignore[override]
-        self,
-        input: object,
-        config: RunnableConfig | None = None,
-        **settings: Unpack[CallOptions],
+        self, input: object, config: RunnableConfig | None = None, **settings: Unpack[CallOptions]
     ) -> list[Document]:
         """The memories that answer a question, best first.
 
@@ -108,21 +105,15 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
         return super().invoke(input, config, **_call_settings(config, settings))  # type: ignore[arg-type]  # a chain may hand over a dict
 
     async def ainvoke(  # type: ignore[override]
-        self,
-        input: object,
-        config: RunnableConfig | None = None,
-        **settings: Unpack[CallOptions],
+        self, input: object, config: RunnableConfig | None = None, **settings: Unpack[CallOptions]
     ) -> list[Document]:
-        """The same as `invoke`, without blocking the event loop."""
+        """What `invoke` returns, without blocking the event loop."""
         return await super().ainvoke(input, config, **_call_settings(config, settings))  # type: ignore[arg-type]  # a chain may hand over a dict
 
     def stream(  # type: ignore[override]
-        self,
-        input: object,
-        config: RunnableConfig | None = None,
-        **settings: Unpack[CallOptions],
+        self, input: object, config: RunnableConfig | None = None, **settings: Unpack[CallOptions]
     ) -> Iterator[list[Document]]:
-        """The same as `invoke`. A text of `RewriteMemory` comes sentence by sentence.
+        """What `invoke` returns; a text of `RewriteMemory` comes sentence by sentence.
 
         Where `RewriteMemory` is the last stage, each sentence comes as a document as soon as it is
         complete and checked. The last document has the rest of the text, which may be empty, and
@@ -135,12 +126,9 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
             yield to_pieces(part)
 
     async def astream(  # type: ignore[override]
-        self,
-        input: object,
-        config: RunnableConfig | None = None,
-        **settings: Unpack[CallOptions],
+        self, input: object, config: RunnableConfig | None = None, **settings: Unpack[CallOptions]
     ) -> AsyncIterator[list[Document]]:
-        """The same as `stream`, without blocking the event loop."""
+        """What `stream` yields, without blocking the event loop."""
         given: Any = _call_settings(config, settings)
         ask = partial(super().ainvoke, input, config, **given)  # type: ignore[arg-type]
         async for part in astreamed(lambda show: ask(show=show)):
@@ -168,37 +156,31 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
         return RecallVectorStore(store, scope=self.scope)
 
     def _get_relevant_documents(
-        self,
-        query: object,
-        *,
-        run_manager: CallbackManagerForRetrieverRun,
-        show: Show | None = None,
-        inside: bool | None = None,
-        **options: Unpack[CallOptions],
+        self, query: object, *, run_manager: CallbackManagerForRetrieverRun, **options: Any
     ) -> list[Document]:
-        callbacks = run_manager.get_child()
-        world = partial(LangChainWorld, callbacks, show=show)
-        inside = run_manager.parent_run_id is not None if inside is None else inside
-        recall = completed(self.recalled(query, options, world, inside=inside))
-        if recall.skipped:
-            dispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
-        return to_documents(recall)
+        return completed(self._answered(query, run_manager, dispatch_custom_event, **options))
 
     async def _aget_relevant_documents(
+        self, query: object, *, run_manager: AsyncCallbackManagerForRetrieverRun, **options: Any
+    ) -> list[Document]:
+        return await self._answered(query, run_manager, adispatch_custom_event, **options)
+
+    async def _answered(
         self,
         query: object,
+        run: CallbackManagerForRetrieverRun | AsyncCallbackManagerForRetrieverRun,
+        dispatch: Callable[..., object],
         *,
-        run_manager: AsyncCallbackManagerForRetrieverRun,
         show: Show | None = None,
         inside: bool | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Document]:
-        callbacks = run_manager.get_child()
+        callbacks = run.get_child()
         world = partial(LangChainWorld, callbacks, show=show)
-        inside = run_manager.parent_run_id is not None if inside is None else inside
+        inside = run.parent_run_id is not None if inside is None else inside
         recall = await self.recalled(query, options, world, inside=inside)
         if recall.skipped:
-            await adispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
+            await settled(dispatch(SKIPPED, recall.skipped, config={"callbacks": callbacks}))
         return to_documents(recall)
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:

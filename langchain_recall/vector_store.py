@@ -7,7 +7,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
-from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Search
@@ -83,12 +83,6 @@ class RecallVectorStore(VectorStore):
         """
         return self.store.add(_memories(documents, ids))
 
-    async def aadd_documents(
-        self, documents: list[Document], *, ids: Sequence[str | None] | None = None, **_: Any
-    ) -> list[str]:
-        """The same as `add_documents`, without blocking the event loop."""
-        return await self.store.aadd(_memories(documents, ids))
-
     def add_texts(
         self,
         texts: Iterable[str],
@@ -116,7 +110,7 @@ class RecallVectorStore(VectorStore):
         self.store.delete(ids)
         return True
 
-    # -- reading ------------------------------------------------------------------------------
+    # -- reading; the base runs the twins for async in a thread --------------------------------
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The documents with these ids, in the order of the ids; unknown ids are ignored."""
@@ -140,23 +134,12 @@ class RecallVectorStore(VectorStore):
     def similarity_search_with_score(
         self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
     ) -> list[tuple[Document, float]]:
-        """The same with the cosine similarity, 0 to 1; higher is better."""
-        lowest = _threshold(others)
-        return _scored(lowest, *self.store.find([Search(query, k, filter=filter)]))
-
-    async def asimilarity_search(
-        self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
-    ) -> list[Document]:
-        """The same as `similarity_search`, without blocking the event loop."""
-        scored = await self.asimilarity_search_with_score(query, k, filter=filter, **others)
-        return [document for document, _ in scored]
-
-    async def asimilarity_search_with_score(
-        self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
-    ) -> list[tuple[Document, float]]:
-        """The same as `similarity_search_with_score`, without blocking the event loop."""
-        lowest = _threshold(others)
-        return _scored(lowest, *await self.store.afind([Search(query, k, filter=filter)]))
+        """The documents and their cosine similarities, 0 to 1; higher is better."""
+        threshold = others.pop("score_threshold", None)
+        lowest = SearchMethod(threshold_score=threshold).threshold_score or 0.0
+        takes_no_more(others)
+        [hits] = self.store.find([Search(query, k, filter=filter)])
+        return [(_document(hit.memory), hit.score) for hit in hits if hit.score >= lowest]
 
     def max_marginal_relevance_search(
         self,
@@ -180,22 +163,8 @@ class RecallVectorStore(VectorStore):
         """
         most = compared(k, fetch_k, lambda_mult)
         scored = self.similarity_search_with_score(query, most, filter=filter, **others)
-        return _different(scored, lambda_mult)[:k]
-
-    async def amax_marginal_relevance_search(
-        self,
-        query: str,
-        k: int = 4,
-        fetch_k: int = 20,
-        lambda_mult: float = 0.5,
-        *,
-        filter: Filter | None = None,
-        **others: Any,
-    ) -> list[Document]:
-        """The same as `max_marginal_relevance_search`, without blocking the event loop."""
-        most = compared(k, fetch_k, lambda_mult)
-        found = self.asimilarity_search_with_score(query, most, filter=filter, **others)
-        return _different(await found, lambda_mult)[:k]
+        memories = [Candidate(x.page_content, source=x, score=score) for x, score in scored]
+        return [cast("Document", x.source) for x in diversified(memories, lambda_mult)][:k]
 
     similarity_search_by_vector = max_marginal_relevance_search_by_vector = _by_text_alone
 
@@ -242,18 +211,3 @@ def _memories(documents: Sequence[Document], ids: Sequence[str | None] | None) -
 
 def _document(memory: Candidate | Memory) -> Document:
     return Document(id=memory.id, page_content=memory.content, metadata=document_metadata(memory))
-
-
-def _threshold(others: dict[str, Any]) -> float:
-    lowest = SearchMethod(threshold_score=others.pop("score_threshold", None)).threshold_score
-    takes_no_more(others)
-    return lowest or 0.0
-
-
-def _scored(lowest: float, hits: Sequence[Hit]) -> list[tuple[Document, float]]:
-    return [(_document(hit.memory), hit.score) for hit in hits if hit.score >= lowest]
-
-
-def _different(scored: Sequence[tuple[Document, float]], lambda_mult: float) -> list[Document]:
-    memories = [Candidate(each.page_content, source=each, score=score) for each, score in scored]
-    return [cast("Document", each.source) for each in diversified(memories, lambda_mult)]

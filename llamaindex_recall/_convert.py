@@ -20,13 +20,14 @@ from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.streamed import Done
 from recall_retrievers.store.chroma.fields import NODE_SOURCE
 
+_HIDDEN = BESIDE_TEXT | {NODE_SOURCE}
+
 
 class ByItsName:
     """LlamaIndex writes a class of ours down under its own name, not under that of its base."""
 
     @classmethod
     def class_name(cls) -> str:
-        """The name."""
         return cls.__name__
 
 
@@ -80,7 +81,7 @@ def to_nodes(recall: Recall) -> list[NodeWithScore]:
     if not recall.text:
         found = [to_node(memory, zone) for memory in recall.memories]
         return found or Nothing(recall.why_nothing)
-    best = next((each.score for each in recall.memories if each.score is not None), None)
+    best = next((memory.score for memory in recall.memories if memory.score is not None), None)
     return [_unseen(TextNode(text=recall.text, metadata=flat_sources(recall)), best)]
 
 
@@ -101,11 +102,10 @@ def _unseen(node: BaseNode, score: float | None) -> NodeWithScore:
 
     Neither a model's prompt nor an embedding shall see them.
     """
-    hidden = BESIDE_TEXT | {NODE_SOURCE}
     unseen = {
         key
         for key in node.metadata
-        if key.startswith(TRACE_PREFIX) or key in hidden or is_bookkeeping(key)
+        if key.startswith(TRACE_PREFIX) or key in _HIDDEN or is_bookkeeping(key)
     }
     node.excluded_llm_metadata_keys = sorted({*node.excluded_llm_metadata_keys, *unseen})
     node.excluded_embed_metadata_keys = sorted({*node.excluded_embed_metadata_keys, *unseen})

@@ -38,9 +38,7 @@ from recall_retrievers.llm.client import Client, Send, ask_models
 from recall_retrievers.llm.model_output import Spent, as_reply, with_marks
 from recall_retrievers.retriever.stage_list import StageInput as OwnStageInput
 
-StageInput = OwnStageInput | BaseNodePostprocessor
-"""What may be passed as a stage."""
-
+StageInput = OwnStageInput | BaseNodePostprocessor  # what may be passed as a stage
 dispatcher = get_dispatcher(__name__)
 
 Method = TypeVar("Method", bound=Callable[..., object])
@@ -99,11 +97,9 @@ class LlamaIndexWorld(World):
     """Models and postprocessors are called, and each stage is a span."""
 
     async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
-        """What the models reply."""
         return await ask_models(self, client(asynchronous=self.asynchronous), prompts)
 
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Candidate] | Exception]:
-        """What the postprocessors make of memories."""
         return await self.call_all(self._refined, requests, requests[0].timeout_s)
 
     async def work(self, stage_run: StageRun) -> Recall:
@@ -150,8 +146,6 @@ def _span(stage_run: StageRun) -> Iterator[Callable[[Recall], Recall]]:
 
 
 def client(*, asynchronous: bool) -> Client:
-    """Calls models."""
-
     async def send(prompt: Prompt, spent: Spent) -> str:
         chat = _model(prompt).achat if asynchronous else _model(prompt).chat
         response = await settled(chat(_messages(prompt)))

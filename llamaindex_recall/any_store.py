@@ -83,7 +83,7 @@ class AnyStore(any_store.AnyStore):
         nodes = index.docstore.get_nodes(list(ids), raise_error=False)
         if not nodes and index.vector_store.stores_text:
             nodes = index.vector_store.get_nodes(node_ids=list(ids))
-        return [self._converted(NodeWithScore(node=each), None, None) for each in nodes]
+        return [self._converted(NodeWithScore(node=node), None, None) for node in nodes]
 
     async def _ask(
         self, source: Any, search: Search, further: Mapping[str, Any], *, asynchronous: bool
@@ -103,9 +103,7 @@ class AnyStore(any_store.AnyStore):
         # one another only.
         words = self.keyword is not None and search.method == "keyword"
         known = words or isinstance(source, VectorIndexRetriever)
-        return [
-            self._converted(each, each.score if known else None, search.timezone) for each in found
-        ]
+        return [self._converted(x, x.score if known else None, search.timezone) for x in found]
 
     def _converted(
         self, found: NodeWithScore, score: float | None, timezone: tzinfo | None

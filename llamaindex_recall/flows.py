@@ -107,6 +107,6 @@ def recall(
 async def arecall(
     query: str, config: RecallConfig | None = None, **options: Unpack[CallOptions]
 ) -> Recalled[NodeWithScore]:
-    """The same as `recall`, without blocking the event loop."""
+    """What `recall` returns, without blocking the event loop."""
     world = partial(LlamaIndexWorld, asynchronous=True)
     return await recall_with(world, to_nodes, query, config, options)

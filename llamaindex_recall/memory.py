@@ -106,13 +106,13 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
         if not question:
             return ""
         try:
-            before = [each for each in said if (each.content or "").strip() != question]
+            before = [message for message in said if (message.content or "").strip() != question]
             call = self._call(session_id or "", {"messages": before[-BEFORE:], **options})
             # An agent reads its memory after every round of tools; the question is still the same.
             # Within an hour, that is: tomorrow "yesterday" is another day.
             now = datetime.now(UTC)
             key = (f"{now:%Y-%m-%d %H}", repr(call), question)
-            if key not in self._answers or any(each.expired(now) for each in self._answers[key]):
+            if key not in self._answers or any(x.expired(now) for x in self._answers[key]):
                 found = await self.retriever.aretrieve(question, **call)
                 if len(self._answers) >= _ANSWERS:
                     del self._answers[next(iter(self._answers))]

@@ -28,7 +28,7 @@ def to_filter(filters: MetadataFilters | None) -> Filter | None:
             f"filters are joined by 'and' or 'or'; got {condition.value!r}. Negate the conditions: "
             "'!=' for '==', 'nin' for 'in'"
         )
-    arms = [_arm(each) for each in filters.filters]
+    arms = [_arm(part) for part in filters.filters]
     present = [arm for arm in arms if arm]
     if len(present) < len(arms) and condition == FilterCondition.OR:
         return None  # one arm without a condition admits every node
@@ -43,8 +43,8 @@ def _arm(part: MetadataFilter | MetadataFilters) -> Filter | None:
     if part.operator in _COMPARED:
         return {part.key: {_COMPARED[part.operator]: part.value}}
     if part.operator in _EACH and isinstance(part.value, list) and part.value:
-        return {_EACH[part.operator]: [{part.key: {"$contains": each}} for each in part.value]}
+        return {_EACH[part.operator]: [{part.key: {"$contains": value}} for value in part.value]}
     raise FilterError(
         f"filter on {part.key!r}: {part.operator.value!r} cannot be asked of the store with "
-        f"{part.value!r}; there are {', '.join(each.value for each in (*_COMPARED, *_EACH))}"
+        f"{part.value!r}; there are {', '.join(x.value for x in (*_COMPARED, *_EACH))}"
     )

@@ -15,12 +15,7 @@ from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from llamaindex_recall._convert import ByItsName, to_candidate, to_nodes, to_pieces
-from llamaindex_recall._world import (
-    LlamaIndexWorld,
-    StageInput,
-    asked_inside,
-    without_span,
-)
+from llamaindex_recall._world import LlamaIndexWorld, StageInput, asked_inside, without_span
 from llamaindex_recall.any_store import Searchable, as_store
 from llamaindex_recall.vector_store import RecallVectorStore
 from recall_retrievers.core.scope import WITH_SCOPE
@@ -137,13 +132,13 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     async def aretrieve(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
     ) -> list[NodeWithScore]:
-        """The same as `retrieve`, without blocking the event loop."""
+        """What `retrieve` returns, without blocking the event loop."""
         return await super().aretrieve(_bundle(str_or_query_bundle, options))
 
     def stream(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
     ) -> Iterator[list[NodeWithScore]]:
-        """The same as `retrieve`. A text of `RewriteMemory` comes sentence by sentence.
+        """What `retrieve` returns; a text of `RewriteMemory` comes sentence by sentence.
 
         Where `RewriteMemory` is the last stage, each sentence comes as a node as soon as it is
         complete and checked. The last node has the rest of the text, which may be empty, and the
@@ -159,7 +154,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     async def astream(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
     ) -> AsyncIterator[list[NodeWithScore]]:
-        """The same as `stream`, without blocking the event loop."""
+        """What `stream` yields, without blocking the event loop."""
         ask, bundle = super().aretrieve, _bundle(str_or_query_bundle, options)
         async for part in astreamed(lambda show: ask(replace(bundle, show=show))):
             yield to_pieces(part)

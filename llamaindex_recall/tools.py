@@ -41,7 +41,6 @@ class RecallTool(FunctionTool):
 
     @without_span
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
-        """Ask the memories."""
         with as_tool():
             return super().call(*args, **{"ctx": None, **kwargs})
 
@@ -49,7 +48,6 @@ class RecallTool(FunctionTool):
 
     @without_span
     async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
-        """Ask the memories without blocking the event loop."""
         with as_tool():
             return await super().acall(*args, **{"ctx": None, **kwargs})
 

@@ -89,7 +89,6 @@ class RecallVectorStore(ByItsName, BasePydanticVectorStore):
 
     @property
     def store(self) -> RecallStore | ScopedStore:
-        """The store, within the scope."""
         return self._store
 
     @property
@@ -137,11 +136,7 @@ class RecallVectorStore(ByItsName, BasePydanticVectorStore):
         self._store.delete(everything=True)
 
     # LlamaIndex's own twins call the methods above in the event loop.
-
-    async def async_add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
-        """The same as `add`, without blocking the event loop."""
-        return await self._store.aadd([_memory(node) for node in nodes])
-
+    async_add = awaited(add)  # type: ignore[pydantic-field, arg-type]  # a method of ours
     adelete = awaited(delete)  # type: ignore[pydantic-field, arg-type]  # a method of ours
     adelete_nodes = awaited(delete_nodes)  # type: ignore[pydantic-field, arg-type]  # a method of ours
     aclear = awaited(clear)  # type: ignore[pydantic-field, arg-type]  # a method of ours
@@ -155,7 +150,7 @@ class RecallVectorStore(ByItsName, BasePydanticVectorStore):
         condition = to_filter(filters)
         if node_ids is not None:
             return [_node(memory) for memory in self._store.get(node_ids, filter=condition)]
-        return [_node(each) for each in self._store.memories(filter=condition, order="oldest")]
+        return [_node(memory) for memory in self._store.memories(filter=condition, order="oldest")]
 
     aget_nodes = awaited(get_nodes)  # type: ignore[pydantic-field, arg-type]  # a method of ours
 
@@ -170,12 +165,7 @@ class RecallVectorStore(ByItsName, BasePydanticVectorStore):
             return _result(query, self._store.find_among(search, query.node_ids))
         return _result(query, *self._store.find([search]))
 
-    async def aquery(self, query: VectorStoreQuery, **_: Any) -> VectorStoreQueryResult:
-        """The same as `query`, without blocking the event loop."""
-        search = _search(query)
-        if query.node_ids:
-            return _result(query, await self._store.afind_among(search, query.node_ids))
-        return _result(query, *await self._store.afind([search]))
+    aquery = awaited(query)  # type: ignore[pydantic-field, arg-type]  # a method of ours
 
 
 def _memory(node: BaseNode) -> Memory:
@@ -203,7 +193,7 @@ def _search(query: VectorStoreQuery) -> Search:
             "search by meaning and words, ask a RecallRetriever"
         )
     of_documents = {NODE_SOURCE: {"$in": query.doc_ids}} if query.doc_ids else None
-    conditions = [each for each in (to_filter(query.filters), of_documents) if each]
+    conditions = [condition for condition in (to_filter(query.filters), of_documents) if condition]
     return Search(
         query.query_str,
         query.similarity_top_k or 1,

@@ -1,6 +1,6 @@
 """Candidate: a memory under consideration, and the steps by which it got its score."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from operator import attrgetter
@@ -88,7 +88,6 @@ class Candidate(Dated):
 
     @classmethod
     def of(cls, memory: Memory, score: float | None = None) -> Self:
-        """A memory as a candidate."""
         return cls(**dict(zip(_STORED, _stored(memory), strict=True)), score=score)
 
     def memory(self, *, events_known: bool = True) -> Memory:
@@ -144,17 +143,15 @@ class Candidate(Dated):
 
 
 _OWN = frozenset({"score", "steps", "source", "wording"})
-_STORED = tuple(each.name for each in fields(Candidate) if each.name not in _OWN)
+_STORED = tuple(own.name for own in fields(Candidate) if own.name not in _OWN)
 _stored = attrgetter(*_STORED)
 
 
 class Hit(NamedTuple):
     """One answer of a store to a search: a memory and its score; higher is better.
 
-    Attributes:
-        measures: The measurements of the store, by name: ``similarity``, ``keyword`` (BM25) or
-            ``nearness``. A nearness gives an order; no threshold can be compared with it. Empty =
-            the score is the similarity of a semantic search, or the BM25 score of a keyword search.
+    ``measures`` has ``similarity``, ``keyword`` (BM25) or ``nearness``, with which no threshold can
+    be compared. Empty = the score is the similarity or the BM25 score, as the search was made.
     """
 
     memory: Candidate
@@ -163,34 +160,17 @@ class Hit(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The id of the memory."""
         return self.memory.id
-
-    @property
-    def content(self) -> str:
-        """The text of the memory."""
-        return self.memory.content
 
 
 class Hits(list[Hit]):
-    """The hits of a search, with what the store says of them.
+    """The hits of a search, best first.
 
-    Args:
-        hits: The hits, best first.
-        looked_through: If too few of the memories fitted the search, the number of memories that
-            the store checked before it stopped; None = it left nothing unchecked.
-        notes: What the store could not do.
+    Where too few of the memories fitted the search, ``looked_through`` is the number of memories
+    that the store checked before it stopped; None = it left nothing unchecked.
     """
 
-    def __init__(
-        self,
-        hits: Iterable[Hit] = (),
-        looked_through: int | None = None,
-        notes: Sequence[str] = (),
-    ) -> None:
-        super().__init__(hits)
-        self.looked_through = looked_through
-        self.notes = tuple(notes)
+    looked_through: int | None = None
 
 
 def identity(memory: Candidate) -> str:
@@ -204,5 +184,4 @@ def copied(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
 
 
 def candidates(memories: Sequence[Candidate | Memory]) -> tuple[Candidate, ...]:
-    """A mixed list of memories and candidates, all as candidates."""
-    return tuple([each if isinstance(each, Candidate) else Candidate.of(each) for each in memories])
+    return tuple([x if isinstance(x, Candidate) else Candidate.of(x) for x in memories])

@@ -49,7 +49,7 @@ def cited_ids(citations: Sequence[Citation]) -> list[str]:
     """The ids of all cited memories, without repetition, in the order of their numbers."""
     pairs = {
         (number, memory_id)
-        for each in citations
-        for number, memory_id in zip(each.numbers, each.ids, strict=True)
+        for citation in citations
+        for number, memory_id in zip(citation.numbers, citation.ids, strict=True)
     }
     return [memory_id for _, memory_id in sorted(pairs) if memory_id]

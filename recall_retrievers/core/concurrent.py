@@ -1,10 +1,8 @@
 """Several calls at once, each with an outcome of its own: its result, or its error.
 
-A call that fails or never ends costs nothing but itself. The async calls are cancelled, and are
-over before this returns. A thread cannot be stopped: one that hangs is left behind, and a log line
-says how many there are in this process. The threads are daemons, and not those of a
-ThreadPoolExecutor: Python waits for its threads at the end (measured: a call that hung for 6 s kept
-the process alive for 6 s).
+The async calls are cancelled, and are over before this returns. A thread cannot be stopped: one
+that hangs is left behind, and a log line says how many there are in this process. So the threads
+are daemons: Python waits at the end for those of a ThreadPoolExecutor.
 """
 
 import asyncio
@@ -20,9 +18,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 logger = logging.getLogger(__name__)
 
-MOST_AT_ONCE = 8
-"""How many calls run at the same time; the others wait for their turn."""
-
+MOST_AT_ONCE = 8  # how many calls run at the same time; the others wait for their turn
 _LEFT_BEHIND = "recall-left-behind"  # the name of threads whose call has not ended in time
 
 T = TypeVar("T")
@@ -36,10 +32,6 @@ def call_all(
 
     A single item without a timeout is called in the caller's own thread. What has not ended after
     the timeout counts as a `TimeoutError`.
-
-    Examples:
-        >>> call_all(lambda number: 6 / number, [3, 0])
-        [2.0, ZeroDivisionError('division by zero')]
     """
     futures = [Future[R]() for _ in items]
     begun = iter([*zip(futures, items, strict=True)])
@@ -71,13 +63,13 @@ def call_all(
             thread.name = _LEFT_BEHIND
         hanging = sum(thread.name == _LEFT_BEHIND for thread in threading.enumerate())
         logger.warning("a call has not ended in time; %d of this process still hang", hanging)
-    return [_outcome(each) if each in ended else _too_late(timeout_s) for each in futures]
+    return [_outcome(call) if call in ended else _too_late(timeout_s) for call in futures]
 
 
 async def call_all_async(
     call: Callable[[T], Awaitable[R]], items: Sequence[T], timeout_s: float | None = None
 ) -> list[R | Exception]:
-    """The same for coroutines; when this is cancelled, they are, and none is left behind."""
+    """Call an async function on every item; when this is cancelled, no call is left behind."""
     places = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def outcome(item: T) -> R:
@@ -88,8 +80,8 @@ async def call_all_async(
     try:
         ended, _ = await asyncio.wait(tasks, timeout=timeout_s)
         return [
-            _outcome(each) if each in ended and not each.cancelled() else _too_late(timeout_s)
-            for each in tasks
+            _outcome(task) if task in ended and not task.cancelled() else _too_late(timeout_s)
+            for task in tasks
         ]
     finally:
         for task in tasks:
@@ -116,17 +108,7 @@ _READ = 250  # values that are read in one go
 def awaited(
     method: Callable[Concatenate[Owner, Arguments], R],
 ) -> Callable[Concatenate[Owner, Arguments], Coroutine[Any, Any, R]]:
-    """The twin of a method, for `await`.
-
-    Examples:
-        >>> class Shelf:
-        ...     def count(self, *, of: str = "all") -> int:
-        ...         return 3
-        ...
-        ...     acount = awaited(count)
-        >>> asyncio.run(Shelf().acount(of="tea"))
-        3
-    """
+    """The twin of a method, for `await`; it calls the method by name, as a subclass has it."""
 
     @wraps(method)
     async def twin(self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> R:
@@ -148,7 +130,7 @@ def awaited_each(
         own: Callable[Arguments, Iterator[R]] = getattr(self, method.__name__)
         found = await asyncio.to_thread(own, *args, **kwargs)
         while page := await asyncio.to_thread(lambda: list(islice(found, _READ))):
-            for each in page:
-                yield each
+            for value in page:
+                yield value
 
     return twin

@@ -18,8 +18,7 @@ class RecallError(Exception):
     unsure: tuple[str, ...] = ()
 
 
-MOST_PROBLEMS = 10
-"""The problems that a `SettingsError` names; a body of a request may have any number."""
+MOST_PROBLEMS = 10  # that a `SettingsError` names; a request may have any number
 
 
 class SettingsError(RecallError, ValueError):
@@ -144,11 +143,9 @@ def described(error: Exception) -> str:
 
 
 def log_failure(log: logging.Logger, what: str, error: Exception) -> None:
-    """Log what was not done and why, without any text of a memory; at the level DEBUG with all.
-
-    What others than this library say may quote what they were handed. So the log has their classes
-    alone, and of a bug the lines of code that it has passed.
-    """
+    """Log what was not done and why, without any text of a memory; at the level DEBUG with all."""
+    # What others say may quote what they were handed. So the log has their classes alone, and of a
+    # bug the lines of code that it has passed.
     said, cause = type(error).__name__, str(error.__cause__ or "")
     if not isinstance(error, RecallError):
         said = "\n".join([said, *traceback.format_tb(error.__traceback__)])

@@ -2,7 +2,6 @@
 
 The steps of a score are written twice: as flat values for people, and as one `Trace` for our own
 code. Anybody can write a ``recall_similarity`` into metadata, so our code reads the `Trace` alone.
-Only `marked_trace` and `flat_sources` write one; the latter for a text, with its sources.
 """
 
 import json
@@ -11,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, tzinfo
 from numbers import Real
-from typing import Protocol, Self, cast
+from typing import Any, Protocol, Self
 
 from recall_retrievers.core.candidate import Candidate, Note, Step, copied
 from recall_retrievers.core.citation import Citation
-from recall_retrievers.core.memory import SCORE_KEY, TRACE_PREFIX, MetadataValue
+from recall_retrievers.core.memory import SCORE_KEY, TRACE_PREFIX
 from recall_retrievers.core.recall import OUTCOME, Recall
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.timeline import TimeRange, parse_time
@@ -23,16 +22,14 @@ from recall_retrievers.timeline.parse_time import in_zone
 from recall_retrievers.timeline.wording import format_interval, parse_interval
 from recall_retrievers.timeline.written_time import written_time
 
-TRACE = TRACE_PREFIX + "trace"
-"""The key of the `Trace`."""
-
+TRACE = TRACE_PREFIX + "trace"  # the key of the `Trace`
 BESIDE_TEXT = frozenset({"said_before", "turn_before"})
 """The fields of a turn that serve the search only; a reader has no use for them."""
 
 _TEXTS = ("when_to_use", "author", "said_before", "turn_before", "superseded_by")
+_TIMES = ("created_at", "expires_at", "superseded_at")
 
-DOCUMENT_FIELDS = "document_fields"
-"""The metadata key that names the fields which a document of a vector store had."""
+DOCUMENT_FIELDS = "document_fields"  # names the fields which a document of a vector store had
 
 _BOOKKEEPING = ("langgraph_", DOCUMENT_FIELDS)
 
@@ -52,17 +49,11 @@ def is_bookkeeping(key: str) -> bool:
 
 
 def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
-    """The fields and the trace of a memory; times in ISO 8601 in a time zone, no nested values.
-
-    Examples:
-        >>> to_flat(Candidate(content="Tea.", author="Ann").scored(0.5, similarity=0.5), None)
-        {'memory_type': 'observation', 'author': 'Ann', 'recall_similarity': 0.5}
-    """
+    """The fields and the trace of a memory; times in ISO 8601 in a time zone, no nested values."""
     return stored_fields(memory, timezone) | _flat(memory.trace)
 
 
 def stored_fields(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
-    """The same without the trace."""
     flat: dict[str, object] = {**copied(memory.metadata), "memory_type": memory.memory_type}
     if memory.created_at:
         flat["created_at"] = in_zone(memory.created_at, timezone).isoformat()
@@ -83,9 +74,8 @@ def stored_fields(memory: Candidate, timezone: tzinfo | None) -> dict[str, objec
 class Trace(str):
     """The steps of a score on their way through metadata; as a text, the names of their values.
 
-    Our code recognises a trace by this type. The framework's components copy it and pass it on.
-    JSON and databases turn it into a plain text, and anybody can write a plain text. So a plain
-    text is no trace. That of a text has the memories it was made of, and its citations.
+    Our code recognises a trace by this type: anybody can write a plain text. That of a text has the
+    memories it was made of, and its citations.
     """
 
     __slots__ = ("citations", "memories", "steps")
@@ -102,14 +92,12 @@ class Trace(str):
         memories: tuple[Candidate, ...] = (),
         citations: tuple[Citation, ...] = (),
     ) -> Self:
-        """Make a trace for metadata."""
         made = cls(", ".join(trace))
         made.steps, made.memories, made.citations = steps, memories, citations
         return made
 
 
 def _flat(trace: Mapping[str, Note]) -> dict[str, object]:
-    """The trace as flat values: ``recall_similarity``, ``recall_time_ratio`` and so on."""
     return {TRACE_PREFIX + name: value for name, value in trace.items()}
 
 
@@ -122,15 +110,12 @@ def marked_trace(memory: Candidate) -> dict[str, object]:
 
 
 class FoundMetadata(dict[str, object]):
-    """The metadata of a result: equal for one memory, whatever the question was.
+    """The metadata of a result: equal for one memory, whatever its score and its trace.
 
-    The comparison of two of these ignores score and trace. So two LangChain documents of one memory
-    are equal, and `MultiQueryRetriever` returns one of them. The comparison with any other mapping
-    is that of a dict.
+    So two LangChain documents of one memory are equal, and `MultiQueryRetriever` returns one.
     """
 
     def __eq__(self, other: object) -> bool:
-        """Whether both belong to the same memory."""
         if isinstance(other, FoundMetadata):
             return _stored(self) == _stored(other)
         return super().__eq__(other)
@@ -165,32 +150,22 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
     timezone: tzinfo | None = None,
     source: object = None,
 ) -> Candidate:
-    """Read a memory from any metadata. A value that cannot be read counts as absent.
-
-    A trace that this library did not write counts as absent too, and a score that is not finite.
-    Nested values are passed on; `RecallStore.add` refuses them.
-    """
+    """Read a memory from any metadata; what cannot be read, or is no `Trace`, counts as absent."""
     flat, trace = metadata, trace_in(metadata)
-    rest = {k: v for k, v in untraced(flat).items() if k not in _KNOWN}
+    # The values of the rest are not checked here: `RecallStore.add` does that.
+    rest: Any = {k: v for k, v in untraced(flat).items() if k not in _KNOWN}
     quality = flat.get("quality")
     scope = {name: str(flat[name]) for name in Scope.model_fields if flat.get(name)}
+    fields: dict[str, Any] = {name: str(flat.get(name, "")) for name in (*_TEXTS, "memory_type")}
+    fields |= {name: _moment(flat.get(name), timezone) for name in _TIMES}
     return Candidate(
+        **fields,
         content=content,
         id=memory_id,
-        memory_type=str(flat.get("memory_type", "")),
-        created_at=_moment(flat.get("created_at"), timezone),
         events=_events(flat.get("event_ranges")),
-        when_to_use=str(flat.get("when_to_use", "")),
-        author=str(flat.get("author", "")),
-        said_before=str(flat.get("said_before", "")),
-        turn_before=str(flat.get("turn_before", "")),
         scope=Scope(**scope),
-        # Not checked here: `RecallStore.add` checks the values.
-        metadata=cast("dict[str, MetadataValue]", rest),
+        metadata=rest,
         quality=float(quality) if isinstance(quality, int | float) else None,
-        expires_at=_moment(flat.get("expires_at"), timezone),
-        superseded_by=str(flat.get("superseded_by", "")),
-        superseded_at=_moment(flat.get("superseded_at"), timezone),
         score=_finite(score),
         steps=trace.steps if trace else (),
         source=source,
@@ -205,12 +180,11 @@ def scope_in(metadata: Mapping[str, object]) -> Scope:
 def flat_sources(recall: Recall) -> dict[str, object]:
     """The sources of a text: ids, citations, whole memories; and the cost of the models.
 
-    ``recall_ids`` has commas between the ids. ``recall_citations`` and ``recall_memories`` are
-    JSON texts; `citations` and `memories_in` return them as objects.
+    Citations and memories are JSON texts; `citations` and `memories_in` return them as objects.
     """
     zone = recall.query.reference_time.tzinfo
-    # Without the framework's objects, and without the step about the whole question.
     memories = tuple(
+        # Without the framework's objects, and without the step about the whole question.
         replace(memory, steps=tuple(s for s in memory.steps if s.stage != OUTCOME), source=None)
         for memory in recall.memories
     )
@@ -219,7 +193,7 @@ def flat_sources(recall: Recall) -> dict[str, object]:
         "memories": _json([_fields(memory, zone) for memory in memories]),
     }
     if recall.citations:
-        trace["citations"] = _json([asdict(each) for each in recall.citations])
+        trace["citations"] = _json(list(map(asdict, recall.citations)))
     left_out = memories[0].noted("left_out") if memories else None
     if left_out is not None:
         trace["left_out"] = left_out
@@ -263,7 +237,7 @@ def _fields(memory: Candidate, zone: tzinfo | None) -> dict[str, object]:
 
 
 def _json(value: object) -> str:
-    """A value as JSON; what JSON does not have, from another retriever, becomes text."""
+    # What JSON does not have, from another retriever, becomes text.
     return json.dumps(value, ensure_ascii=False, skipkeys=True, default=str)
 
 

@@ -33,12 +33,10 @@ class _Missing(type):
 
 
 def check_owner(package: str) -> None:
-    """Look whether the distribution that has the name of a face installs its package, too.
+    """Raise an ImportError if the distribution that has the name of a face installs it, too.
 
-    The folders are read here, in a millisecond: `importlib.metadata` takes 40 to load.
-
-    Raises:
-        ImportError: When it does. Of both packages, whichever came last has replaced files.
+    Of both packages, whichever came last has replaced files. The folders are read here, in a
+    millisecond: `importlib.metadata` takes 40 to load.
     """
     for folder in map(Path, sys.path):
         for record in folder.glob(f"{package}-*.dist-info/RECORD"):
@@ -64,10 +62,8 @@ def lazy_exports(
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """A module's ``__getattr__`` and ``__dir__``, from each name's module and package's extra.
 
-    The packages of the servers and the widget are known; ``extras`` has the others.
-
-    Where the extra of a name is missing, the name is there all the same. An ImportError says which
-    extra it needs when it is called or made a base.
+    The packages of the servers and the widget are known; ``extras`` has the others. Where an extra
+    is missing, its names are there all the same; see `_Missing`.
     """
 
     def load(name: str) -> object:

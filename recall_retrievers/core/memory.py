@@ -37,12 +37,8 @@ MetadataValue = (
 TimeMatch = Literal["recorded", "event"]
 
 
-TRACE_PREFIX = "recall_"
-"""The prefix of the keys of a trace in flat metadata."""
-
-SCORE_KEY = "relevance_score"
-"""The metadata key of a score, as LangChain's rerankers write it."""
-
+TRACE_PREFIX = "recall_"  # the prefix of the keys of a trace in flat metadata
+SCORE_KEY = "relevance_score"  # the metadata key of a score, as LangChain's rerankers write it
 _SCALARS = {str, bool, int, float}
 _DAY = timedelta(days=1)
 # An event may be this many times as long as the range. With 8, a day finds the week around it,
@@ -67,17 +63,9 @@ class Dated:
         superseded_at: datetime | None
 
     def recorded(self, timezone: tzinfo | None) -> str:
-        """When it was recorded, such as 2024-03-12 15:20:00 Tuesday; empty if that is not known.
+        """When it was recorded, such as "2024-03-12 15:20:00 Tuesday"; empty if not known.
 
-        The day follows on which it was superseded, if it is.
-
-        Examples:
-            >>> from datetime import UTC
-            >>> tea = Memory(content="Tea.", created_at="2024-03-12T15:20:00Z")
-            >>> tea.recorded(UTC)
-            '2024-03-12 15:20:00 Tuesday'
-            >>> tea.model_copy(update={"superseded_at": tea.created_at}).recorded(UTC)
-            '2024-03-12 15:20:00 Tuesday until 2024-03-12'
+        " until 2024-03-15" follows if it was superseded on that day.
         """
         if self.created_at is None:
             return ""
@@ -97,7 +85,6 @@ class Dated:
         return f" until {ended:%Y-%m-%d}" if ended else ""
 
     def expired(self, moment: datetime) -> bool:
-        """Whether it has expired by a moment."""
         return self.expires_at is not None and self.expires_at <= moment
 
     @property
@@ -108,10 +95,8 @@ class Dated:
     def matches(self, time_range: TimeRange) -> TimeMatch | None:
         """Which time of the memory lies in a range: the recorded time, the event time, or none.
 
-        An event of days, weeks or months is compared by date, whatever the zones. An event that is
-        much longer than the range does not count. A day finds an event of "last
-        week". It does not find an event of "in 2019"; the year or its summer does. A session finds
-        what was recorded in it, and no event.
+        An event of days, weeks or months is compared by date, whatever the zones. A day finds an
+        event of "last week", and none that is much longer, as "in 2019". A session finds no event.
         """
         if self.created_at is not None and time_range.contains(self.created_at):
             return "recorded"
@@ -129,7 +114,6 @@ class Standing(NamedTuple):
     include_superseded: bool = False  # whether what is superseded by then counts, too
 
     def counts(self, memory: Dated) -> bool:
-        """Whether a memory counts."""
         moment, created = self.moment, memory.created_at
         if moment is None:
             return True
@@ -138,8 +122,7 @@ class Standing(NamedTuple):
         return there and (ends is None or ends > moment)
 
 
-ALWAYS = Standing()
-"""All memories count."""
+ALWAYS = Standing()  # all memories count
 
 
 # Of a memory. Chroma takes more than 5,461 into its log, and can never apply what is in it then.

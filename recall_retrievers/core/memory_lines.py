@@ -20,8 +20,7 @@ from recall_retrievers.timeline import parse_time
 from recall_retrievers.timeline.parse_time import resolve_timezone
 from recall_retrievers.timeline.wording import format_interval, parse_interval
 
-VECTOR = "embedding"
-"""The name under which a line has the vector of its text, and the model that made it."""
+VECTOR = "embedding"  # of a line: the vector of its text, and the model that made it
 
 _FIRST = ("id", "content", "created_at", "memory_type")  # of a line, in this order
 _LAST = ("scope", "events", "metadata")
@@ -32,15 +31,12 @@ _STDIN = "-"
 
 @dataclass(slots=True)
 class Lines:
-    """What was read of a file.
+    """What was read of a file; of two lines with one id, the later one counts."""
 
-    It has the memories by id, and the model and vector of those lines that have any. Of two lines
-    with one id, the later one counts. The numbers of bad lines have what is wrong with them.
-    """
-
-    memories: dict[str, Memory] = field(default_factory=dict)
+    memories: dict[str, Memory] = field(default_factory=dict)  # by id
+    # The models and the vectors of the lines that have any, by id.
     vectors: dict[str, tuple[str, NDArray[np.float32]]] = field(default_factory=dict)
-    bad: dict[int, str] = field(default_factory=dict)
+    bad: dict[int, str] = field(default_factory=dict)  # what is wrong, by the number of the line
 
 
 def read_memories(path: str | Path, *, timezone: str | None = None) -> list[Memory]:
@@ -112,7 +108,7 @@ def memory_line(
             line[name] = value.isoformat() if isinstance(value, datetime) else value
     line |= memory.scope.fields()
     if not isinstance(memory.events, UnreadEvents):
-        line["events"] = [format_interval(each) for each in memory.events]
+        line["events"] = list(map(format_interval, memory.events))
     if memory.metadata:
         line["metadata"] = dict(sorted(memory.metadata.items()))  # Chroma has no order of its own
     if vector is not None:
@@ -122,8 +118,7 @@ def memory_line(
 
 def left_out(name: str, bad_lines: Mapping[int, str]) -> list[str]:
     """What is said of lines of a file that cannot be read: how many, and the first of them."""
-    count = len(bad_lines)
-    lines = "1 line" if count == 1 else f"{count:,} lines"
+    lines = "1 line" if len(bad_lines) == 1 else f"{len(bad_lines):,} lines"
     return [f"{name}: without {lines} that cannot be read", *_examples(bad_lines)]
 
 
@@ -160,9 +155,8 @@ def _text(line: bytes) -> str:
     try:
         return line.decode("utf-8-sig")  # some editors put a mark before the first line
     except UnicodeDecodeError as error:
-        raise MemoryFormatError(
-            f"is not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
-        ) from error
+        problem = f"is not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
+        raise MemoryFormatError(problem) from error
 
 
 def _row(line: str) -> dict[str, Any]:

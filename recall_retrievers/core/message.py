@@ -13,14 +13,9 @@ _NAMES = ("content", "role", "type", "name", "role_name", "id", "memorized")
 _BESIDE = ("metadata", "additional_kwargs")  # further places of these fields
 _TIMES = ("created_at", "timestamp", "time_created")  # names of the time of sending
 
-LATEST = 3
-"""The number of last messages that stand for the present topic of a conversation."""
-
-MOST_MESSAGES = 200
-"""The messages that a question may be asked with."""
-
-BEFORE = 12
-"""The number of messages before a question that an agent hands on, with those of its tools."""
+LATEST = 3  # the number of last messages that stand for the present topic of a conversation
+MOST_MESSAGES = 200  # the messages that a question may be asked with
+BEFORE = 12  # messages before a question that an agent hands on, with those of its tools
 
 
 class Message(Settings):
@@ -51,7 +46,7 @@ def read_messages(value: object) -> tuple[Message, ...]:
         raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
             f"messages must be a list of messages, each with a role and a content; got {got(value)}"
         )
-    messages = (read_message(each) for each in value)
+    messages = (read_message(message) for message in value)
     return tuple(
         message if message.role else message.model_copy(update={"role": "user"})
         for message in messages
@@ -88,10 +83,9 @@ def read_message(value: object) -> Message:
 
 
 def latest(messages: Sequence[Message], longest: int, most: int = LATEST) -> list[tuple[str, str]]:
-    """The last messages as (role, text); longer texts are cut."""
     return [
-        (each.role, each.content[:longest] + "..." * (len(each.content) > longest))
-        for each in messages[-most:]
+        (message.role, message.content[:longest] + "..." * (len(message.content) > longest))
+        for message in messages[-most:]
     ]
 
 

@@ -1,8 +1,7 @@
 """What searches find, as columns: candidates are made where somebody looks at them.
 
 A question compares some hundred memories and returns ten. So a search returns an `Arm`: keys and
-scores. What ranking reads of the memories are `Facts`. A `Pool` is a list of candidates
-that are made at the end, or for a stage that looks at them.
+scores. Ranking reads `Facts` of the memories. A `Pool` makes its candidates at the end.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from math import isnan
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,21 +23,7 @@ T = TypeVar("T")
 
 Keys = NDArray[np.intp]  # memories, as numbers that only their source can read
 Scores = NDArray[np.float64]
-Finish = Callable[[int, Candidate], Candidate]
-"""What a candidate of a pool becomes, by its place there: the one with its score and its steps."""
-
-
-class Source(Protocol):
-    """Where the memories of arms are read."""
-
-    def facts(self, keys: Keys) -> Facts:
-        """What ranking reads of memories, sorted by id. Memories that are gone are left out."""
-
-    def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
-        """Memories; None where one is gone."""
-
-    def at_hand(self, keys: Keys) -> Sequence[Candidate]:
-        """Memories that need not be read; empty where others would be."""
+Finish = Callable[[int, Candidate], Candidate]  # at its place, with its score and its steps
 
 
 class Made(Sequence[T]):
@@ -64,23 +49,22 @@ class Arm(Made[Hit]):
     The columns are those of `Hit` and `Hits`. A measurement that is not there is not a number.
     """
 
-    source: Source
+    source: Found
     keys: Keys
     scores: Scores
     measures: Mapping[str, Scores] = field(default_factory=dict)
     looked_through: int | None = None
-    notes: tuple[str, ...] = ()
     words: WordsInScope | None = None  # None = not asked for, or not known
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def __iter__(self) -> Iterator[Hit]:
-        hits = []
-        for n, memory in enumerate(self.source.candidates(self.keys)):
-            values = {name: float(column[n]) for name, column in self.measures.items()}
-            known = {name: value for name, value in values.items() if not isnan(value)}
-            hits += [] if memory is None else [Hit(memory, float(self.scores[n]), known)]
+        hits = [
+            Hit(memory, float(self.scores[n]), measures_at(self.measures, n))
+            for n, memory in enumerate(self.source.candidates(self.keys))
+            if memory is not None
+        ]
         if len({hit.score for hit in hits}) < len(hits):
             # Equal scores are sorted by id: the order of storing differs between processes. A score
             # of 0 may be a negative cosine, and these are in order.
@@ -88,8 +72,17 @@ class Arm(Made[Hit]):
         return iter(hits)
 
 
+def measures_at(measures: Mapping[str, Scores], place: int) -> dict[str, float]:
+    """The measurements of one memory, without those that are not there."""
+    values = {name: float(column[place]) for name, column in measures.items()}
+    return {name: value for name, value in values.items() if not isnan(value)}
+
+
 class Found:
-    """Memories that are at hand: keys are places in a list, or below 0 for those of arms."""
+    """Where arms read their memories; here they are at hand.
+
+    Keys are places in a list, or below 0 for memories of arms.
+    """
 
     def __init__(self, memories: Sequence[Candidate] = ()) -> None:
         self.memories = dict(enumerate(memories))
@@ -105,23 +98,22 @@ class Found:
             np.array(keys, dtype=np.intp),
             np.array([hit.score for hit in hits], dtype=np.float64),
             {name: np.array([hit.measures.get(name, np.nan) for hit in hits]) for name in names},
-            *((hits.looked_through, hits.notes) if isinstance(hits, Hits) else ()),
+            hits.looked_through if isinstance(hits, Hits) else None,
         )
 
     def keys(self, ids: Sequence[str]) -> list[int]:
-        """The keys of memories by their ids."""
-        return [self._keys.setdefault(each, -1 - len(self._keys)) for each in ids]
+        return [self._keys.setdefault(row_id, -1 - len(self._keys)) for row_id in ids]
 
     def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
-        """Memories by their keys."""
+        """The memories; None where one is gone."""
         return [self.memories.get(key) for key in keys.tolist()]
 
     def at_hand(self, keys: Keys) -> Sequence[Candidate]:
-        """The same: none need be read."""
+        """The memories; empty where they would have to be read."""
         return [self.memories[key] for key in keys.tolist()]
 
     def facts(self, keys: Keys) -> Facts:
-        """What ranking reads of memories, sorted by id."""
+        """The facts, sorted by id, without memories that are gone."""
         known = zip(self.candidates(keys), keys.tolist(), strict=True)
         there = sorted([(x.id, key, x) for x, key in known if x is not None])
         memories, sorted_keys = [x for *_, x in there], [key for _, key, _ in there]
@@ -130,11 +122,11 @@ class Found:
 
 def arms_of(answers: Sequence[Sequence[Hit]]) -> list[Arm]:
     """The answers to searches as arms that read their memories in one place."""
-    arms = [each for each in answers if isinstance(each, Arm)]
+    arms = [hits for hits in answers if isinstance(hits, Arm)]
     if len(arms) == len(answers) and len({id(arm.source) for arm in arms}) <= 1:
         return arms
     found = Found()
-    return [found.arm(each if isinstance(each, list) else [*each]) for each in answers]
+    return [found.arm(hits if isinstance(hits, list) else [*hits]) for hits in answers]
 
 
 def keys_of(arms: Sequence[Arm]) -> Keys:
@@ -146,7 +138,7 @@ def keys_of(arms: Sequence[Arm]) -> Keys:
 class Facts:
     """What ranking reads of memories, each as a column."""
 
-    source: Source
+    source: Found
     keys: Keys
     ids: Sequence[str]
     turns_before: Sequence[str]  # the id of the turn that each answers
@@ -162,41 +154,38 @@ class Facts:
         return len(self.ids)
 
     def at(self, places: Sequence[int]) -> Facts:
-        """The columns of some of the memories, in this order."""
         order = [*places]
-        columns = {each.name: getattr(self, each.name) for each in fields(self)[1:]}
+        columns = {column.name: getattr(self, column.name) for column in fields(self)[1:]}
         return replace(self, **{name: _part(column, order) for name, column in columns.items()})
 
     def candidates(self, places: Sequence[int]) -> Sequence[Candidate | None]:
-        """Some of the memories themselves; None where one is gone."""
         return self.source.candidates(self.keys[[*places]])
 
     def matches(self, ranges: Sequence[TimeRange]) -> list[list[TimeMatch | None]]:
         """Which time of each memory lies in each of the ranges; see `Dated.matches`."""
-        named = [n for n, events in enumerate(self.with_events) if events] if ranges else []
-        events = dict(zip(named, self.candidates(named), strict=True))
+        dated = [n for n, events in enumerate(self.with_events) if events] if ranges else []
+        events = dict(zip(dated, self.candidates(dated), strict=True))
         return [
-            [known.matches(each) for each in ranges]
+            [known.matches(named) for named in ranges]
             if (known := events.get(n)) is not None
-            else ["recorded" if moment and each.contains(moment) else None for each in ranges]
+            else ["recorded" if moment and named.contains(moment) else None for named in ranges]
             for n, moment in enumerate(self.created)
         ]
 
 
 def facts_of(memories: Sequence[Candidate]) -> Facts:
-    """What ranking reads of memories that are at hand."""
     return Facts(
         Found(memories),
         np.arange(len(memories)),
-        [each.id for each in memories],
-        [each.turn_before for each in memories],
-        [each.memory_type for each in memories],
-        [each.author for each in memories],
+        [memory.id for memory in memories],
+        [memory.turn_before for memory in memories],
+        [memory.memory_type for memory in memories],
+        [memory.author for memory in memories],
         # To hash scopes takes three times as long.
-        [tuple(vars(each.scope).values()) for each in memories],
-        [each.created_at for each in memories],
-        [bool(each.events) for each in memories],
-        [each.memory_type == "conversation" and each.wording.short for each in memories],
+        [tuple(vars(memory.scope).values()) for memory in memories],
+        [memory.created_at for memory in memories],
+        [bool(memory.events) for memory in memories],
+        [x.memory_type == "conversation" and x.wording.short for x in memories],
     )
 
 
@@ -211,7 +200,6 @@ class Pool(Made[Candidate]):
 
     @classmethod
     def of(cls, memories: Sequence[Candidate]) -> Self:
-        """Candidates that are made already."""
         scores = [memory.score for memory in memories]
         return cls(facts_of(memories), scores, lambda _, memory: memory)
 
@@ -227,7 +215,6 @@ class Pool(Made[Candidate]):
         return self.facts.source.at_hand(self.facts.keys)
 
     def at(self, places: Sequence[int]) -> Pool:
-        """Some of the candidates, in this order."""
         finish = self.finish
         return Pool(
             self.facts.at(places),
@@ -244,7 +231,6 @@ class Pool(Made[Candidate]):
         )
 
     def names(self) -> list[str]:
-        """The identity of each candidate."""
         return [*self.facts.ids] if all(self.facts.ids) else [*map(identity, self)]
 
     def made(self) -> tuple[Candidate, ...]:

@@ -40,11 +40,9 @@ def _is_a_zone(timezone: str) -> str:
     return timezone
 
 
-Timestamp = Annotated[TimeInput | None, BeforeValidator(_is_a_time)]
-"""The setting of the moment of asking; None = the clock."""
+Timestamp = Annotated[TimeInput | None, BeforeValidator(_is_a_time)]  # None = the clock
 
-Timezone = Annotated[str, AfterValidator(_is_a_zone)] | None
-"""The setting of the asker's time zone; None = the timestamp's own, else the machine's."""
+Timezone = Annotated[str, AfterValidator(_is_a_zone)] | None  # see `Timed`
 
 
 class Timed(Settings):
@@ -65,8 +63,7 @@ class Timed(Settings):
 
 Filter = Mapping[str, object]
 
-LONGEST_QUESTION = 50_000
-"""The characters of a question; of a memory as many are searched."""
+LONGEST_QUESTION = 50_000  # the characters of a question; of a memory as many are searched
 
 
 class Query(Settings):
@@ -106,11 +103,10 @@ class Query(Settings):
         if not self.messages or not text:
             return text
         said = [(x.role, x.content) for x in self.messages if x.content not in self.text]
-        return filled(text, said, names_time=any(each.span for each in self.time_ranges))
+        return filled(text, said, names_time=any(named.span for named in self.time_ranges))
 
 
 def check_length(text: str) -> None:
-    """Refuse a question that is too long."""
     if len(text) > LONGEST_QUESTION:
         raise QueryError(
             f"query may have {LONGEST_QUESTION:,} characters at most; got {len(text):,}. Ask with "

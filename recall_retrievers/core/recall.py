@@ -15,13 +15,10 @@ from recall_retrievers.core.query import Query
 
 T = TypeVar("T")
 
-JOINED = "source"
-"""The note that names the origin of a candidate that is not from the collection."""
-
+JOINED = "source"  # the note that names the origin of a candidate that is not from the collection
 EvidenceSign = Literal["strong", "some", "none"]
 
-OUTCOME = "outcome"
-"""The stage name of the last step of a result. That step is about the whole question."""
+OUTCOME = "outcome"  # the stage of the last step of a result, about the whole question
 
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 _ONLY_CANDIDATES = frozenset({Candidate})
@@ -29,33 +26,22 @@ _ONLY_CANDIDATES = frozenset({Candidate})
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Candidates that a stage left out, by their ids or texts, and why, such as "cut at top_n".
-
-    Attributes:
-        scores: Their scores at that stage, in the order of the ids.
-    """
+    """Candidates that a stage left out, by their ids or texts, and why, such as "cut at top_n"."""
 
     stage: str
     reason: str
     ids: tuple[str, ...]
-    scores: tuple[float | None, ...]
+    scores: tuple[float | None, ...]  # at that stage, in the order of the ids
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sign of whether memories are about a question; it is no probability.
+    """A sign of whether memories are about a question; it is no probability."""
 
-    Attributes:
-        sign: "strong", "some" or "none". "some" is also the sign where too little is known.
-        about: What speaks against it, or is not known, such as ``no memory has "Lisbon"``.
-        number: What the sign is made of; higher is more. It compares questions, and is no share.
-        nearest: The memory that comes nearest, where it is not returned.
-    """
-
-    sign: EvidenceSign
-    about: str = ""
-    number: float = 0.0
-    nearest: Candidate | None = None
+    sign: EvidenceSign  # "some" also where too little is known
+    about: str = ""  # what speaks against it, or is not known, such as ``no memory has "Lisbon"``
+    number: float = 0.0  # what the sign is made of; it compares questions, and is no share
+    nearest: Candidate | None = None  # where it is not returned
 
     @property
     def why(self) -> str:
@@ -100,8 +86,7 @@ class Recall:
             object.__setattr__(self, "memories", candidates(self.memories))
 
     def fell_back(self, stage: str, *reasons: str | Exception) -> Recall:
-        """A copy that names a stage that could not do its work, once for each reason."""
-        lines = [f"{stage}: {_in_short(each)}" for each in reasons]
+        lines = [f"{stage}: {_in_short(reason)}" for reason in reasons]
         return replace(self, fallbacks=(*self.fallbacks, *lines)) if lines else self
 
     def keep(self, memories: Sequence[Candidate], stage: str, reason: str) -> Recall:
@@ -114,9 +99,8 @@ class Recall:
         return replace(self, memories=tuple(memories), dropped=(*self.dropped, *dropped))
 
     def notes(self) -> dict[str, float | str]:
-        """The notes for the trace of every result: evidence, degraded stages, cost of models."""
         lines = {"degraded": self.fallbacks, "usage": self.usage}
-        notes = {name: "; ".join(each) for name, each in lines.items()}
+        notes = {name: "; ".join(parts) for name, parts in lines.items()}
         if self.evidence is not None:
             notes |= {"evidence": self.evidence.sign, "evidence_about": self.evidence.about}
         return {name: note for name, note in notes.items() if note}
@@ -125,8 +109,8 @@ class Recall:
         """A copy with no more than k memories. Candidates from elsewhere do not count, and stay."""
         if k is None or len(self.memories) <= k:
             return self
-        best = [memory for memory in self.memories if memory.noted(JOINED) is None][:k]
         joined = [memory for memory in self.memories if memory.noted(JOINED) is not None]
+        best = [memory for memory in self.memories if memory.noted(JOINED) is None][:k]
         return self.keep([*best, *joined], "", "cut at k")
 
     def finished(self, k: int | None = None) -> Recall:
@@ -147,7 +131,7 @@ class Recall:
 
     def why_left_out(self, memory_id: str) -> str:
         """Why a stage left a memory out, such as "cut at k"; empty if none did."""
-        reasons = (each.reason for each in reversed(self.dropped) if memory_id in each.ids)
+        reasons = (drop.reason for drop in reversed(self.dropped) if memory_id in drop.ids)
         kept = (
             f"duplicate of {other.id}"
             for other in self.memories
@@ -166,7 +150,6 @@ class Recall:
         return replace(self, evidence=evidence).skip(stage, evidence.why)
 
     def skip(self, stage: str, why: str) -> Recall:
-        """A copy without memories, after which no stage runs, with the stage that decided so."""
         return replace(self, memories=(), skipped=f"{stage}: {why}")
 
 
@@ -187,7 +170,7 @@ def left_out(
 ) -> tuple[Dropped, ...]:
     """The candidates that a stage leaves out, by `identity`; empty if all stay."""
     stay = set(staying)
-    gone = {each: score for each, score in zip(before, scores, strict=True) if each not in stay}
+    gone = {name: score for name, score in zip(before, scores, strict=True) if name not in stay}
     return (Dropped(stage, reason, tuple(gone), tuple(gone.values())),) if gone else ()
 
 

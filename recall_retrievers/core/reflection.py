@@ -2,38 +2,32 @@
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.citation import Citation, cited_ids
-from recall_retrievers.core.memory import Memory, MetadataValue
+from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Recall
 
-REFLECTION = "reflection"
-"""The memory type of a reflection."""
+REFLECTION = "reflection"  # the memory type of a reflection
 
 
 def is_reflection(memory: Memory | Candidate) -> bool:
-    """Whether a memory is a reflection on others."""
     return memory.memory_type == REFLECTION
 
 
 def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> Memory:
     """A reflection as a memory, with the question, and the ids and text digests of its sources.
 
-    Its id is a digest of its text, sources and owner. So the same reflection is stored once. It
-    expires with the first of its sources.
+    Its id is a digest, so it is stored once. It expires with the first of its sources.
     """
     query = recall.query
     texts = {memory.id: memory.content for memory in recall.memories}
     ids = cited_ids(citations)
-    ends = [each.expires_at for each in recall.memories if each.id in ids and each.expires_at]
+    ends = [x.expires_at for x in recall.memories if x.id in ids and x.expires_at]
     owner = sorted(query.scope.fields().items())
-    digests = [digest(texts[each]) for each in ids]
-    about: dict[str, MetadataValue] = {
-        "query": query.text,
-        "source_ids": ids,
-        "source_digests": digests,
-    }
+    digests = [digest(texts[memory_id]) for memory_id in ids]
+    about: dict[str, Any] = {"query": query.text, "source_ids": ids, "source_digests": digests}
     return Memory(
         id=f"reflection-{digest(repr((owner, ids, text)))}",
         content=text,
@@ -46,5 +40,4 @@ def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> M
 
 
 def digest(text: str) -> str:
-    """A short digest of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -16,8 +16,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import check_count
 from recall_retrievers.timeline import TimeRange
 
-Method = Literal["semantic", "keyword"]
-"""How a search compares."""
+Method = Literal["semantic", "keyword"]  # how a search compares
 
 
 class Request:
@@ -26,54 +25,38 @@ class Request:
     __slots__ = ()
 
 
-MOST_HITS = 100_000
-"""The most memories that a search returns: a pool of so many is one full of copies."""
+MOST_HITS = 100_000  # of a search: a pool of so many is one full of copies
 
-Spans = Sequence[tuple[int, int]]
-"""The first and the last moment of each session, in epoch milliseconds, the oldest first."""
+Spans = Sequence[tuple[int, int]]  # the ends of each session in epoch milliseconds, oldest first
 
 Requests = Sequence[Request]
-Answers = Sequence[Any]
-"""One answer for each request, in order; its type depends on the class of the request."""
+Answers = Sequence[Any]  # one for each request, in order; its type depends on the request
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt(Request):
-    """A prompt for a language model.
+    """A prompt for a language model."""
 
-    Attributes:
-        system: The instructions, with the form of the reply.
-        user: The material.
-        llm: The framework's model; only the face knows what it is.
-        timeout_s: Seconds to wait for the replies to all prompts of one request. None = no limit of
-            ours.
-        attempts: How often it is sent at most, if the model rejects it or the connection drops.
-            None = three times, or once if the model retries by itself.
-        form: The form of a reply, for models that take a schema.
-        structured: Whether to pass the form as a schema. None = if the model takes one.
-        finished: The checked sentences in the beginning of a reply, for whoever reads along.
-    """
-
-    system: str
-    user: str
-    llm: object = None
-    timeout_s: float | None = None
+    system: str  # the instructions, with the form of the reply
+    user: str  # the material
+    llm: object = None  # the framework's model; only the face knows what it is
+    timeout_s: float | None = None  # for the replies to all prompts of one request
+    # How often it is sent at most, if the model rejects it or the connection drops. None = three
+    # times, or once if the model retries by itself.
     attempts: int | None = None
-    form: type[BaseModel] | None = None
-    structured: bool | None = None
+    form: type[BaseModel] | None = None  # of a reply, for models that take a schema
+    structured: bool | None = None  # whether to pass that; None = if the model takes one
+    # The checked sentences in the beginning of a reply, for whoever reads along.
     finished: Callable[[str], Sequence[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a prompt and its reply, of all attempts taken together.
-
-    They are an estimate if the model has not counted them.
-    """
+    """The tokens of a prompt and its reply, of all attempts taken together."""
 
     sent: int
     received: int
-    estimated: bool = True
+    estimated: bool = True  # the model has not counted them
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,73 +71,51 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Search(Request):
-    """A search of the collection: the memories that answer a text best.
-
-    Attributes:
-        text: The text to search for.
-        limit: How many memories at most: 1 to 100,000.
-        scope: Whose memories.
-        filter: Conditions on metadata, as Chroma writes them.
-        within: If not empty, the recorded or the event time must lie in one of these.
-        timezone: The time zone of the times in a filter that have none.
-        method: "semantic" = nearest in meaning, scored by similarity, 0 to 1; "keyword" = sharing
-            most of its words, scored by BM25, 0 and up.
-        moment: When it is asked: what has expired or is superseded by then is not found. None =
-            now, by the clock of the store.
-        as_it_stood: Whether what was recorded after the moment is not found, either.
-        include_superseded: Whether superseded memories are found.
-        by_tokens: Whether to measure how near each memory comes to every word of the text, if the
-            store has the vectors of its tokens: as ``token_similarity``, 0 to 1.
-        with_lacking: Whether a search by words also tells which of them no memory in the scope has.
-        in_columns: Whether the hits may come as an `Arm`, where each is made when it is looked at.
-
-    Raises:
-        QueryError: When the limit is out of range.
-    """
+    """A search of the collection: the memories that answer a text best."""
 
     text: str
-    limit: int
+    limit: int  # 1 to 100,000
     scope: Scope = field(default_factory=Scope)
     filter: Filter | None = None
-    within: tuple[TimeRange, ...] = ()
-    timezone: tzinfo | None = None
+    within: tuple[TimeRange, ...] = ()  # one of these has the recorded or the event time
+    timezone: tzinfo | None = None  # of the times in a filter that have none
+    # By similarity, 0 to 1, or by the words that are shared: by BM25, 0 and up.
     method: Method = "semantic"
-    moment: datetime | None = None
-    as_it_stood: bool = False
+    moment: datetime | None = None  # when it is asked; None = now, by the clock of the store
+    as_it_stood: bool = False  # whether what was recorded after the moment is not found, either
     include_superseded: bool = False
+    # Whether to measure how near each memory comes to every word of the text, if the store has the
+    # vectors of its tokens: as ``token_similarity``, 0 to 1.
     by_tokens: bool = False
+    # Whether a search by words also tells which of them no memory in the scope has.
     with_lacking: bool = field(default=False, compare=False)
+    # Whether the hits may come as an `Arm`, where each is made when it is looked at.
     in_columns: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         check_count("limit", self.limit, MOST_HITS)
 
     def at(self, now: datetime) -> Search:
-        """The search with a moment: its own, else the one of a clock."""
         return self if self.moment is not None else replace(self, moment=now)
 
     @property
     def standing(self) -> Standing:
-        """Which memories count."""
         return Standing(self.moment, self.as_it_stood, self.include_superseded)
 
     def admitting(self) -> Callable[[Candidate], bool] | None:
-        """What tells whether a memory is in the scope, of the time asked for, and counts.
+        """What tells whether scope and times admit a memory; None where they limit nothing.
 
-        None where nothing is limited. The filter is not checked: it may be about more than a memory
-        keeps.
+        The filter is not checked: it may be about more than a memory keeps.
         """
         scope, within, counts = self.scope.fields(), self.within, self.standing.counts
         if not scope and not within and self.moment is None:
             return None
 
         def admits(memory: Candidate) -> bool:
-            if not counts(memory):
-                return False
-            if within and not any(memory.matches(each) for each in within):
-                return False
-            return not scope or all(
-                getattr(memory.scope, name) == value for name, value in scope.items()
+            return (
+                counts(memory)
+                and (not within or any(map(memory.matches, within)))
+                and all(getattr(memory.scope, name) == value for name, value in scope.items())
             )
 
         return admits
@@ -189,10 +150,7 @@ class Fetch(Request):
 
 @dataclass(frozen=True, slots=True)
 class Write(Request):
-    """Memories to store in the collection. The answer is their ids.
-
-    A memory with a stored id replaces the stored one.
-    """
+    """Memories to store in the collection, also in the place of others. The answer is their ids."""
 
     memories: tuple[Memory, ...]
 
@@ -213,10 +171,7 @@ Scorer = Callable[[str, Sequence[str]], Sequence[float] | Awaitable[Sequence[flo
 
 @dataclass(frozen=True, slots=True)
 class Score(Request):
-    """Work for a function that compares texts with a question; it may wait.
-
-    The answer is what it returns, a score for each text, or the error in their place.
-    """
+    """Work for a function that compares texts with a question: a score for each, or an error."""
 
     scorer: Scorer
     question: str

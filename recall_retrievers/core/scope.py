@@ -17,8 +17,6 @@ WITH_SCOPE = "Pass scope={'user_id': ...}"
 
 
 class ScopeFields(TypedDict, total=False):
-    """The fields of a scope, by name."""
-
     user_id: str
     agent_id: str
     session_id: str
@@ -93,7 +91,6 @@ user_id out
         return self.fields()
 
     def fields(self) -> dict[str, str]:
-        """The fields that are set, by name."""
         # This runs for each memory of a collection; `model_dump` takes twice as long.
         return {name: value for name, value in vars(self).items() if value is not None}
 
@@ -116,14 +113,11 @@ user_id out
         return Scope(**mine | others)
 
     def holds(self, other: Scope) -> bool:
-        """Whether another scope lies in this one."""
-        return self.fields().items() <= other.fields().items()
+        mine = self.fields()
+        return not mine or mine.items() <= other.fields().items()
 
     def require(self, names: Sequence[str], how: str = WITH_SCOPE) -> None:
-        """Raise an error if a field that the setting ``require_scope`` names is not set.
-
-        It says how to name it, as for the ``user_id``.
-        """
+        """Raise an error if a field is not set; it says ``how`` to name it."""
         for name in names:
             if getattr(self, name) is None:
                 raise ScopeError(
@@ -132,8 +126,7 @@ user_id out
                 )
 
 
-ANYBODY = Scope()
-"""The scope that sets no limit."""
+ANYBODY = Scope()  # the scope that sets no limit
 
 
 def required_names(names: object) -> tuple[ScopeName, ...]:
@@ -147,16 +140,13 @@ def required_names(names: object) -> tuple[ScopeName, ...]:
     return tuple(names)
 
 
-ScopeInput = Scope | Mapping[str, str] | None
-"""The forms in which a scope may be written; None and ``{}`` set no limit."""
+ScopeInput = Scope | Mapping[str, str] | None  # None and ``{}`` set no limit
 
 
 def with_scope(row: Mapping[str, object]) -> dict[str, object]:
-    """Move the scope fields at the top of a row to its ``scope``.
+    """Move the scope fields at the top of a row to its ``scope``; the two must not contradict.
 
-    In a row of a file or of `RecallStore.add`, a field such as ``user_id`` may stand at the top or
-    under ``scope``. Everywhere else in Python it stands under ``scope``. The two places must not
-    contradict each other.
+    In a row of a file or of `RecallStore.add`, a field such as ``user_id`` may stand in either.
     """
     flat = {name: value for name, value in row.items() if name in Scope.model_fields}
     rest = {name: value for name, value in row.items() if name not in flat}

@@ -12,26 +12,17 @@ from recall_retrievers.core.settings_messages import got, public_name, settings_
 
 # Every number has an upper bound: a search allocates room for as many results as it is to return.
 MOST_RESULTS = 10_000
-Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
-"""A number of memories or messages: 1 to 10,000."""
+Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]  # of memories or messages
 
 _MOST_NAMES = 1_000  # far more than any class has
 
-Share = Annotated[float, Field(ge=0, le=1)]
-"""A share, a similarity or a weight: 0 to 1."""
-
-Ratio = Annotated[float, Field(ge=0, le=1_000)]
-"""A factor of a score, or its weight beside others."""
-
-Days = Annotated[float, Field(gt=0, le=36_500)]
-"""A length of time, a hundred years at most."""
-
-Seconds = Annotated[float, Field(gt=0, le=86_400, strict=True)]
-"""A time to wait, a day at most; True and "10" are none."""
+Share = Annotated[float, Field(ge=0, le=1)]  # a share, a similarity or a weight: 0 to 1
+Ratio = Annotated[float, Field(ge=0, le=1_000)]  # a factor of a score, or its weight beside others
+Days = Annotated[float, Field(gt=0, le=36_500)]  # a length of time, a hundred years at most
+Seconds = Annotated[float, Field(gt=0, le=86_400, strict=True)]  # to wait; True is none
 
 
 def check_count(name: str, count: object, most: int = MOST_RESULTS) -> None:
-    """Raise an error if the argument of a method is no number of memories."""
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= most:
         raise QueryError(f"{name} must be a whole number from 1 to {most}; got {got(count)}")
 
@@ -98,7 +89,6 @@ class Settings(BaseModel):
 
         @classmethod
         def model_validate(cls, obj: object, **how: object) -> Self:
-            """Settings from a mapping of them."""
             if isinstance(obj, Mapping) and len(obj) > _MOST_NAMES:  # pydantic would name each
                 problem = f"{public_name(cls)} takes no {len(obj):,} settings; see its docstring"
                 raise SettingsError(cls.__name__, (problem,))
@@ -109,7 +99,6 @@ class Settings(BaseModel):
 
         @classmethod
         def model_validate_json(cls, json_data: str | bytes, **how: object) -> Self:
-            """Settings from JSON."""
             try:
                 return super().model_validate_json(json_data, **how)
             except ValidationError as error:

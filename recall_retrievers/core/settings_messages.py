@@ -55,8 +55,8 @@ _CLASSES = {  # what a user calls a class that a setting must be of; else it is 
 def settings_error(owner: type[BaseModel], found: ValidationError, values: object) -> SettingsError:
     """What pydantic found wrong with what was handed in: our own error, a sentence a setting."""
     by_path: dict[Path, list[ErrorDetails]] = {}
-    for each in found.errors(include_url=False):
-        by_path.setdefault(_path(each, values), []).append(each)
+    for problem in found.errors(include_url=False):
+        by_path.setdefault(_path(problem, values), []).append(problem)
         if len(by_path) > MOST_PROBLEMS:
             break
     problems = [
@@ -73,7 +73,6 @@ def public_name(owner: type[BaseModel]) -> str:
 
 
 def got(value: object) -> str:
-    """A value that is not as expected, in a few words."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     if isinstance(value, _SCALARS | list | tuple | dict | set | frozenset):
@@ -116,16 +115,16 @@ def _problems(
     """What is wrong with one value; of a union each member has found something."""
     name = _named(path)
     expected: list[str] = []
-    for each in details:
-        cause = each.get("ctx", {}).get("error")
+    for detail in details:
+        cause = detail.get("ctx", {}).get("error")
         if isinstance(cause, SettingsError):
             yield from (f"{name}: {problem}" if name else problem for problem in cause.problems)
         elif isinstance(cause, Exception):
             yield _sentence(name, str(cause))
-        elif about_whole := _of_the_whole(owner, path, each["type"]):
+        elif about_whole := _of_the_whole(owner, path, detail["type"]):
             yield about_whole
         else:
-            expected.append(_expected(each))
+            expected.append(_expected(detail))
     if expected and not path:
         yield f"{public_name(owner)} is made of a mapping of its arguments; got {got(values)}"
     elif expected:
@@ -205,7 +204,6 @@ def _unknown(owner: type[BaseModel], path: Path) -> str:
 
 
 def _model(annotation: object) -> type[BaseModel] | None:
-    """The class of settings that an annotation names somewhere."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_model, get_args(annotation))), None)

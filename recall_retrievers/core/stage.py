@@ -2,9 +2,8 @@
 
 A stage never waits for anything. One that needs a model or the collection is a generator: it
 yields requests, several of one kind at once, and the world sends the answers back (`core.world`).
-An error arrives at the ``yield``, so one ``except`` holds the fallback for the sync and the async
-world alike. If some of several prompts fail, each has its error in the place of its reply. If all
-fail, the first error arrives at the ``yield``.
+Of several prompts some may fail: each has its error in the place of its reply. If all fail, the
+first error arrives at the ``yield``.
 """
 
 from __future__ import annotations
@@ -39,18 +38,12 @@ __all__ = ["Fetch", "Prompt", "Recall", "Refine", "Search", "Stage", "Work", "Wr
 
 _MOST_IDS = 10  # that a framework's traces show
 
-TopN = Count | None
-"""How many memories a stage keeps; None = as many as the retriever's k, else 5."""
-
-Flow = Generator[Requests, Answers, Recall]
-"""The work of a stage that asks for something: it yields requests, and returns a `Recall`."""
+TopN = Count | None  # how many memories a stage keeps; None = as many as the retriever's k, else 5
+Flow = Generator[Requests, Answers, Recall]  # the work of a stage that asks for something
 
 
 class Stage(Settings):
-    """One step between a question and its memories.
-
-    A stage is its settings and one method. It never alters its input.
-    """
+    """One step between a question and its memories; it never alters its input."""
 
     before_search: ClassVar[bool] = False
     """Whether the stage works on the question, before there are memories."""
@@ -91,12 +84,10 @@ class RankStage(Stage):
         return recall.keep(best, self.stage_name, self.cut_reason(recall.query))
 
     def cut_reason(self, query: Query) -> str:
-        """Why candidates beyond the limit are dropped, for `Recall.dropped`."""
         return "cut at k" if self.top_n is None and query.k is not None else "cut at top_n"
 
 
 def limit(top_n: int | None, query: Query) -> int:
-    """How many memories a stage with this setting keeps for a question."""
     return top_n or query.k or 5
 
 
@@ -110,7 +101,6 @@ class StageRun(Request):
 
     @property
     def name(self) -> str:
-        """The name of the stage in traces."""
         return self.stage.stage_name
 
     @property
@@ -122,7 +112,7 @@ class StageRun(Request):
         """What came out, for a framework's traces: small, flat, no text of memories."""
         times = outcome.query.time_ranges
         further = {
-            "time": [each.describe() for each in times if times != self.recall.query.time_ranges],
+            "time": [named.describe() for named in times if times != self.recall.query.time_ranges],
             "characters": len(outcome.text),
             "degraded": "; ".join(outcome.fallbacks[len(self.recall.fallbacks) :]),
             "skipped": outcome.skipped,
@@ -137,7 +127,7 @@ class StageRun(Request):
         }
 
     def within(self, deadline: Deadline) -> StageRun:
-        """The same with no more time than a deadline leaves, as for a stage inside another."""
+        """It with no more time than a deadline leaves, as for a stage inside another."""
         return replace(self, meter=replace(self.meter, deadline=min(self.meter.deadline, deadline)))
 
     def flow(self) -> Flow:
@@ -160,10 +150,7 @@ def _shown(recall: Recall) -> dict[str, object]:
 
 
 def pipeline(
-    stages: Sequence[Stage],
-    recall: Recall,
-    deadline_s: float | None = None,
-    k: int | None = None,
+    stages: Sequence[Stage], recall: Recall, deadline_s: float | None = None, k: int | None = None
 ) -> Flow:
     """Run stages one after the other, each on the outcome of the one before it.
 
@@ -171,7 +158,7 @@ def pipeline(
     the models cost (``usage``). If a stage finds that no memories are needed, the rest is skipped.
     After ``deadline_s`` no model is asked or waited for.
     """
-    deadline = Deadline.after(deadline_s)
+    deadline = Deadline() if deadline_s is None else Deadline.after(deadline_s)
     for stage in stages:
         before = recall = recall if stage.reads_pool else (yield from _made(recall))
         [recall] = yield [StageRun(stage, before, Meter(stage.stage_name, deadline))]
@@ -185,8 +172,7 @@ def pipeline(
 
 
 def _made(recall: Recall) -> Flow:
-    """The recall with the candidates themselves, which are read from the store."""
-    if isinstance(recall.memories, Pool):
+    if isinstance(recall.memories, Pool):  # its candidates are read from the store
         [memories] = yield [Work(recall.memories.made)]
         recall = replace(recall, memories=memories)
     return recall
@@ -196,18 +182,14 @@ _BETWEEN = " | "  # several ranges
 
 
 def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
-    """The ranges, their time expressions, and the alternative readings, as flat text.
-
-    A "~" before a range marks vague words. A recurrence follows in words.
-    """
+    """The ranges, their time expressions, and the alternative readings, as flat text."""
     stamp: dict[str, float | str] = {
         "time_range": _BETWEEN.join(map(_written, ranges)),
-        "time_words": _BETWEEN.join(each.text.replace(_BETWEEN, " ") for each in ranges),
+        "time_words": _BETWEEN.join(named.text.replace(_BETWEEN, " ") for named in ranges),
     }
-    if any(each.alternatives for each in ranges):
-        stamp["time_alternatives"] = _BETWEEN.join(
-            ", ".join(map(_written, each.alternatives)) for each in ranges
-        )
+    others = [", ".join(map(_written, named.alternatives)) for named in ranges]
+    if any(others):
+        stamp["time_alternatives"] = _BETWEEN.join(others)
     return stamp
 
 
@@ -231,4 +213,4 @@ def stamped_ranges(memories: Iterable[Candidate]) -> tuple[TimeRange, ...]:
 def _written(time_range: TimeRange) -> str:
     recurrence = time_range.recurrence
     recurring = "" if recurrence is None else f" {recurrence.describe()}"
-    return "~" * time_range.soft + format_interval(time_range) + recurring
+    return "~" * time_range.soft + format_interval(time_range) + recurring  # "~" for vague words

@@ -11,8 +11,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-Show = Callable[[str], None]
-"""Takes the next part of a text."""
+Show = Callable[[str], None]  # takes the next part of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +29,9 @@ class Done(Generic[T]):
 
 
 def streamed(work: Callable[[Show | None], T], *, shows: bool = True) -> Iterator[str | Done[T]]:
-    """The parts that work shows, and its result last; an error of the work is raised in its place.
+    """The parts that work shows, and its result last, or its error.
 
-    It runs in a thread of its own. Work that shows nothing stays in the thread of the caller.
+    It runs in a thread of its own; work that shows nothing stays in the thread of the caller.
     """
     if not shows:
         yield Done(work(None), "")
@@ -56,7 +55,7 @@ def streamed(work: Callable[[Show | None], T], *, shows: bool = True) -> Iterato
 
 
 async def astreamed(work: Callable[[Show], Awaitable[T]]) -> AsyncIterator[str | Done[T]]:
-    """The same in an event loop. If nobody reads on, the work is cancelled."""
+    """The parts that work shows in an event loop. If nobody reads on, the work is cancelled."""
     shown: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def run() -> T:

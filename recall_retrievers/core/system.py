@@ -1,7 +1,7 @@
 """Where operating systems differ: private files, locks, mapped files, what is on the disk, signals.
 
-Windows has three rules of its own. It neither deletes nor replaces a file that is mapped or locked,
-it has no bits for other users, and it ends a process without a signal.
+Windows neither deletes nor replaces a file that is mapped or locked, has no bits for other users,
+and ends a process without a signal.
 """
 
 import asyncio
@@ -16,14 +16,13 @@ from typing import TextIO
 
 from filelock import FileLock, Timeout
 
-LOCKED = Timeout
-"""What `file_lock(...).acquire()` raises while another process has the lock."""
+LOCKED = Timeout  # what `file_lock(...).acquire()` raises while another process has the lock
 
 
 def make_private(folder: Path) -> None:
     """Make a folder, and what is missing above it, for this user alone; others keep their mode."""
-    for each in (*reversed(folder.parents), folder):
-        each.mkdir(mode=0o700, exist_ok=True)
+    for part in (*reversed(folder.parents), folder):
+        part.mkdir(mode=0o700, exist_ok=True)
 
 
 def open_private(file: Path) -> int:
@@ -55,10 +54,7 @@ def write_to_disk(path: Path) -> None:
 
 
 def read_at(file: int, size: int, at: int) -> bytes:
-    """Bytes of an open file from a position on; fewer where it ends.
-
-    A bad sector is an `OSError`; of a mapped file it would be a signal that ends the process.
-    """
+    """Bytes of an open file; a bad sector is an `OSError`, where a mapped file means a signal."""
     if hasattr(os, "pread"):
         return os.pread(file, size, at)
     os.lseek(file, at, os.SEEK_SET)  # Windows
@@ -66,23 +62,17 @@ def read_at(file: int, size: int, at: int) -> bytes:
 
 
 def mapped(file: int, size: int) -> mmap.mmap:
-    """The first bytes of an open file, to read.
-
-    They stay mapped as long as anything refers to them. So drop them before the file is deleted.
-    """
+    """The first bytes of an open file; drop what refers to them before the file is deleted."""
     return mmap.mmap(file, size, access=mmap.ACCESS_READ)
 
 
 def file_lock(file: Path) -> FileLock:
-    """A lock between processes, which ends with its process. It never waits.
-
-    Any thread may release it, and a process may take it several times.
-    """
+    """A lock between processes, which ends with its process; any thread may release it."""
     return FileLock(file, timeout=0, mode=0o600, thread_local=False)
 
 
 def on_signals(do: Callable[[], object], *signals: signal.Signals) -> None:
     """Do something in the running event loop when one of these signals comes."""
     with suppress(NotImplementedError):  # on Windows none comes
-        for each in signals:
-            asyncio.get_running_loop().add_signal_handler(each, do)
+        for one in signals:
+            asyncio.get_running_loop().add_signal_handler(one, do)

@@ -1,12 +1,8 @@
 """Which errors of a model call pass by themselves: too many requests, a dropped connection.
 
 No client is imported. An error is known by its HTTP status, as OpenAI, Anthropic, httpx, requests,
-Google and AWS have it, else by the names of its classes.
-
-A model that tries again by itself is left to do so. For the others this is ours: LlamaIndex has no
-retries outside its clients, and LangChain's ``with_retry`` tries every error again and reads no
-Retry-After. Measured with langchain-core 1.7: a bad request (400) was sent three times in 3.5 s,
-here once; a 429 with Retry-After 0.05 was sent three times in 4.5 s, here in 0.1 s.
+Google and AWS have it, else by the names of its classes. LangChain's ``with_retry`` tries every
+error again and reads no Retry-After, and LlamaIndex has no retries outside its clients.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,41 +11,36 @@ from email.utils import parsedate_to_datetime
 from math import isnan
 
 _STATUSES = frozenset({429, 503, 529})  # too many requests, unavailable, overloaded (Anthropic's)
-_TURNED_AWAY = """
+# Of calls that are turned away; of connections that drop in aiohttp, requests, Python and httpx.
+_NAMES = """
     RateLimitError ResourceExhausted OverloadedError ServiceUnavailable ServiceUnavailableError
     ThrottlingException TooManyRequests TooManyRequestsError
-"""
-# Of aiohttp; Python's own and requests'; and of httpx.
-_DROPPED = """
     APIConnectionError ClientConnectionError ConnectionError NetworkError RemoteProtocolError
 """
-_NAMES = frozenset([*_TURNED_AWAY.split(), *_DROPPED.split()])
 _SPENT = "insufficient_quota"  # what OpenAI says, with a 429, where the money is spent
 _DEEPEST = 5  # errors that an error was raised from
 
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same call may succeed a little later. A timeout is not tried again."""
-    verdicts = (_is_transient(each) for each in _chain(error))
+    verdicts = map(_is_transient, _chain(error))
     return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
 def is_away(error: BaseException) -> bool:
     """Whether an error says that a server does not answer, or has too much to do."""
     # Chroma raises a bare Exception where a proxy answered, while it handles httpx's.
-    chain = [each for each in (error, error.__context__) if each is not None]
-    return any(is_transient(each) or "Timeout" in type(each).__name__ for each in chain)
+    chain = [link for link in (error, error.__context__) if link is not None]
+    return any(is_transient(link) or "Timeout" in type(link).__name__ for link in chain)
 
 
 def http_status(error: BaseException) -> int | None:
-    """The status that an error has, or one of its causes; None = none has one."""
     return next(filter(None, map(_status, _chain(error))), None)
 
 
 def retry_after(error: BaseException) -> float | None:
-    """The seconds that the server asks to wait; None = it does not say."""
-    for each in _chain(error):
-        headers = getattr(getattr(each, "response", None), "headers", None)
+    for cause in _chain(error):
+        headers = getattr(getattr(cause, "response", None), "headers", None)
         if isinstance(headers, Mapping):
             value = next((v for k, v in headers.items() if str(k).lower() == "retry-after"), None)
             if value is not None:
@@ -58,16 +49,16 @@ def retry_after(error: BaseException) -> float | None:
 
 
 def _is_transient(error: BaseException) -> bool | None:
-    """The same for one error alone; None = it does not show."""
+    """Whether one error alone is; None = it does not show."""
     if getattr(error, "code", None) == _SPENT:
         return False
     status = _status(error)
     if status is not None:
         return status in _STATUSES
-    names = [each.__name__ for each in type(error).__mro__]
+    names = [kind.__name__ for kind in type(error).__mro__]
     if any("Timeout" in name for name in names):
         return False
-    return True if _NAMES.intersection(names) else None
+    return True if not set(names).isdisjoint(_NAMES.split()) else None
 
 
 def _status(error: BaseException) -> int | None:
@@ -77,8 +68,8 @@ def _status(error: BaseException) -> int | None:
         found = [metadata.get("HTTPStatusCode")] if isinstance(metadata, Mapping) else []
     else:
         holders = (error, response)
-        found = [getattr(each, name, None) for each in holders for name in ("status_code", "code")]
-    return next((int(each) for each in found if isinstance(each, int) and each >= 100), None)
+        found = [getattr(x, name, None) for x in holders for name in ("status_code", "code")]
+    return next((int(x) for x in found if isinstance(x, int) and x >= 100), None)
 
 
 def _seconds(header: str) -> float | None:
@@ -97,9 +88,9 @@ def _seconds(header: str) -> float | None:
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """An error and its causes: frameworks wrap the errors of their clients."""
-    each: BaseException | None = error
+    cause: BaseException | None = error
     for _ in range(_DEEPEST):
-        if each is None:
+        if cause is None:
             return
-        yield each
-        each = each.__cause__
+        yield cause
+        cause = cause.__cause__

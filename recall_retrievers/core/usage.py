@@ -28,9 +28,8 @@ class Deadline(NamedTuple):
     seconds: float = inf
 
     @classmethod
-    def after(cls, seconds: float | None) -> Deadline:
-        """The deadline so many seconds from now; None = never."""
-        return cls() if seconds is None else cls(perf_counter() + seconds, seconds)
+    def after(cls, seconds: float) -> Deadline:
+        return cls(perf_counter() + seconds, seconds)
 
     def shorten(self, requests: Sequence[Waited]) -> list[Waited]:
         """The requests, each with no more time than is left; a `TimeoutError` if none is left."""
@@ -39,7 +38,7 @@ class Deadline(NamedTuple):
         left = self.at - perf_counter()
         if left <= 0:
             raise TimeoutError(f"the {self.seconds:g} s for the question are over")
-        return [replace(each, timeout_s=min(each.timeout_s or left, left)) for each in requests]
+        return [replace(wait, timeout_s=min(wait.timeout_s or left, left)) for wait in requests]
 
 
 @dataclass(slots=True)
@@ -65,7 +64,6 @@ class Meter:
         return f"{self.stage}: {calls}, {tokens}, {self.milliseconds:.0f} ms"
 
     def figures(self) -> dict[str, float]:
-        """The same as numbers alone, as the traces of a framework show them."""
         own = {name: getattr(self, name) for name in _FIGURES}
         return own | {"milliseconds": round(self.milliseconds, 1)}
 
@@ -84,34 +82,29 @@ class Meter:
             self.milliseconds += 1000 * (perf_counter() - begun)
 
     def texts(self, prompts: Sequence[Prompt], replies: Sequence[Reply]) -> list[str | ModelError]:
-        """Count replies and log failures; the text of each reply, or the error in its place.
-
-        If no prompt has a reply, the first error is raised.
-        """
-        outcomes = [each.outcome for each in replies]
+        """Count replies: the text or the error of each; if none has a text, the first is raised."""
+        outcomes = [reply.outcome for reply in replies]
         texts = [x if isinstance(x, str) else ModelError(x) for x in outcomes]
-        errors = [each for each in texts if isinstance(each, ModelError)]
-        self.attempts += sum(each.attempts for each in replies)
+        errors = [x for x in texts if isinstance(x, ModelError)]
+        self.attempts += sum(reply.attempts for reply in replies)
         for prompt, reply in zip(prompts, replies, strict=True):
             tokens = reply.tokens or estimate(prompt, reply.outcome)
             self.tokens_in += tokens.sent
             self.tokens_out += tokens.received
             self.estimated = self.estimated or tokens.estimated
-        self.notes += dict.fromkeys(each.note for each in replies if each.note)
+        self.notes += dict.fromkeys(reply.note for reply in replies if reply.note)
         self.log(outcomes)
         if errors and len(errors) == len(texts):
             raise errors[0] from errors[0].cause
         return texts
 
     def log(self, outcomes: Sequence[object]) -> None:
-        """Log the errors among outcomes by their type: what they say may quote a memory."""
-        for each in outcomes:
-            if isinstance(each, Exception):
-                logger.warning("%s: a call failed with %s", self.stage, type(each).__name__)
+        for outcome in outcomes:
+            if isinstance(outcome, Exception):  # its type alone: what it says may quote a memory
+                logger.warning("%s: a call failed with %s", self.stage, type(outcome).__name__)
 
 
 def estimate(prompt: Prompt, said: object = "") -> Tokens:
-    """The tokens of a prompt and of a reply, as `token_counter` counts them."""
     count = token_counter()
     received = count(said) if isinstance(said, str) else 0
     return Tokens(count(prompt.system) + count(prompt.user), received)

@@ -1,7 +1,7 @@
 """The world of a stage: one object that answers whatever the stage asks for, and waits for it.
 
 One object blocks, another waits in an event loop; both are a `World`. A face's world adds its
-framework's models, pieces and runs. While a stage works, its meter counts what the models cost.
+framework's models, pieces and runs.
 """
 
 import asyncio
@@ -56,7 +56,6 @@ Kind = TypeVar("Kind", bound=Request)
 async def drive(
     flow: Generator[Wanted, Answer, Outcome], answer: Callable[[Wanted], Awaitable[Answer]]
 ) -> Outcome:
-    """Answer each request of a generator in turn, and return its outcome."""
     try:
         wanted = next(flow)
         while True:
@@ -88,7 +87,6 @@ async def settled(value: Outcome | Awaitable[Outcome]) -> Outcome:
 
 
 async def each_of(parts: Iterable[Outcome] | AsyncIterable[Outcome]) -> AsyncIterator[Outcome]:
-    """The values of an iterator, sync or async."""
     if isinstance(parts, AsyncIterable):
         async for part in parts:
             yield part
@@ -105,7 +103,7 @@ class MemoryStore(Protocol):
         """The memories for each search, the best first, scored as its method says."""
 
     async def afind(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
-        """The same, without blocking the event loop."""
+        """What `find` returns, without blocking the event loop."""
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids; missing ones are left out."""
@@ -114,8 +112,7 @@ class MemoryStore(Protocol):
         """Store memories and return their ids."""
 
 
-@runtime_checkable
-class Lists(Protocol):
+class ListingStore(MemoryStore, Protocol):
     """A store that can also list its memories, or their sessions, by recorded time."""
 
     def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
@@ -123,18 +120,15 @@ class Lists(Protocol):
 
 
 class World:
-    """Answers the requests of stages.
-
-    By itself it has a collection at most. A face overrides `reply`, `refine` and `work`.
+    """Answers the requests of stages; a face overrides `reply`, `refine` and `work`.
 
     Every method is a coroutine. In a world that blocks none of them waits for an event loop, so
-    `run` needs none; the same methods serve both. If somebody reads along, ``show`` takes the
-    checked sentences of a text as they are complete.
+    `run` needs none. If somebody reads along, ``show`` takes the checked sentences of a text.
     """
 
     def __init__(
         self,
-        store: MemoryStore | None = None,
+        store: ListingStore | None = None,
         *,
         asynchronous: bool = False,
         show: Show | None = None,
@@ -144,9 +138,9 @@ class World:
         self.show = show
 
     async def answer(self, requests: Requests, meter: Meter) -> Answers:
-        """One answer for each request; all requests are of one kind."""
+        """One answer for each request; all requests are of one kind. The meter counts the cost."""
         if _all_are(requests, StageRun):  # each has a meter of its own
-            return [await self.work(each.within(meter.deadline)) for each in requests]
+            return [await self.work(stage_run.within(meter.deadline)) for stage_run in requests]
         if _all_are(requests, Prompt):
             with meter.asking(requests) as prompts:
                 replies = await self.reply(prompts)
@@ -171,16 +165,14 @@ class World:
         raise _no_framework(prompts)
 
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Candidate] | Exception]:
-        """What pieces of the framework make of memories, or their errors."""
         raise _no_framework(requests)
 
     async def score(self, requests: Sequence[Score]) -> Sequence[Sequence[float] | Exception]:
-        """What scorers return, or their errors."""
         wait = requests[0].timeout_s
         if self.asynchronous:
             return await call_all_async(self._scores, requests, wait)
         # In a thread, as one that waits needs a loop, and the caller may be in another.
-        return call_all(lambda each: asyncio.run(self._scores(each)), requests, wait or _A_DAY)
+        return call_all(lambda score: asyncio.run(self._scores(score)), requests, wait or _A_DAY)
 
     async def _scores(self, request: Score) -> Sequence[float]:
         score, asked = request.scorer, (request.question, request.texts)
@@ -189,7 +181,6 @@ class World:
         return await settled(score(*asked))
 
     async def work(self, stage_run: StageRun) -> Recall:
-        """Do the work of a stage in this world."""
         return await drive(stage_run.flow(), partial(self.answer, meter=stage_run.meter))
 
     async def call_all(
@@ -198,29 +189,24 @@ class World:
         items: Sequence[Wanted],
         timeout_s: float | None,
     ) -> list[Outcome | Exception]:
-        """Call a function on every item, several at once; see `core.concurrent`."""
         if self.asynchronous:
             return await call_all_async(call, items, timeout_s)
         return call_all(lambda item: completed(call(item)), items, timeout_s)
 
     async def sleep(self, seconds: float) -> None:
-        """Do nothing for a while."""
         if self.asynchronous:
             await asyncio.sleep(seconds)
         else:
             time.sleep(seconds)
 
 
-_NOWHERE = World()
-
-
-def run(flow: Flow, world: World = _NOWHERE) -> Recall:
+def run(flow: Flow, world: World | None = None) -> Recall:
     """Do the work of stages to its end, in a world that blocks; by default one without anything."""
-    return completed(arun(flow, world))
+    return completed(arun(flow, world or World()))
 
 
 async def arun(flow: Flow, world: World) -> Recall:
-    """The same in a world that does not block the event loop."""
+    """Do the work of stages to its end; in a world that blocks, nothing is waited for."""
     return await drive(flow, partial(world.answer, meter=Meter("")))
 
 
@@ -233,27 +219,26 @@ def _no_framework(requests: Requests) -> RecallError:
     return RecallError(f"nothing here answers a {wanted}; ask through a face's RecallRetriever")
 
 
-def _opened(store: MemoryStore | None) -> MemoryStore:
+def _opened(store: ListingStore | None) -> ListingStore:
     if store is None:
         raise StoreError("there is no collection here; use this stage inside a RecallRetriever")
     return store
 
 
-def _done(requests: Requests, store: MemoryStore | None) -> Answers:
+def _done(requests: Requests, store: ListingStore | None) -> Answers:
     def answer(request: Request) -> object:
-        if isinstance(request, Fetch):
-            return _opened(store).get(request.ids)
-        if isinstance(request, Listing | Sessions):
-            if not isinstance(store, Lists):
-                raise StoreError("the memories of this store cannot be listed; ask a question")
-            return store.listed(request)
-        if isinstance(request, Write):
-            return _opened(store).add(request.memories)
-        if isinstance(request, Work):
-            return request.do()
-        kinds = ", ".join(sorted({type(each).__name__ for each in requests}))
+        match request:
+            case Fetch(ids):
+                return _opened(store).get(ids)
+            case Listing() | Sessions():
+                return _opened(store).listed(request)
+            case Write(memories):
+                return _opened(store).add(memories)
+            case Work(do):
+                return do()
+        kinds = ", ".join(sorted({type(other).__name__ for other in requests}))
         raise TypeError(
             f"a stage must yield requests of one kind, such as [Prompt(...)]; got {kinds}"
         )
 
-    return [answer(each) for each in requests]
+    return list(map(answer, requests))

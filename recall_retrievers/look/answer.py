@@ -19,7 +19,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Settings, Share
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.usage import Meter
-from recall_retrievers.core.world import World
+from recall_retrievers.core.world import ListingStore, World
 from recall_retrievers.explain.rows import Row, remarks, rows
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
@@ -27,7 +27,6 @@ from recall_retrievers.retriever.stage_list import StageList
 from recall_retrievers.stages.foreign_stages import StockStage
 from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.stages.retrieve import Method, SearchSettings
-from recall_retrievers.store.memory_store import NarrowedStore
 from recall_retrievers.timeline import TimeRange
 
 _MOST_LEFT_OUT = 50  # that are listed one by one
@@ -143,7 +142,7 @@ async def explained(
     question: str,
     options: CallOptions,
     sliders: Sliders,
-    world: Callable[[NarrowedStore], World],
+    world: Callable[[ListingStore], World],
 ) -> Explained:
     """Ask a retriever, with some of its settings moved, and tell all about the answer."""
     moved = {name: value for name, value in sliders if value is not None}

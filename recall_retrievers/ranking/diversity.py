@@ -18,15 +18,9 @@ def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candid
     by one. The next one has the highest ``mmr_lambda`` x relevance + (1 - ``mmr_lambda``) x (1 -
     the likeness to the most similar candidate chosen before). That value is its score, and ``mmr``
     in the trace. The likeness is the cosine between counts of words, 0 to 1.
-
-    Examples:
-        >>> texts = [("I like tea.", 1.0), ("I like tea!", 0.9), ("Tea is at four.", 0.8)]
-        >>> many = [Candidate(content=text).scored(score) for text, score in texts]
-        >>> [each.content for each in diversified(many, 0.5)]
-        ['I like tea.', 'Tea is at four.', 'I like tea!']
     """
     memories = [*memories]
-    counts = [Counter(split_words(each.content.lower())) for each in memories]
+    counts = [Counter(split_words(memory.content.lower())) for memory in memories]
     nearest = [0.0] * len(memories)
     left = list(range(len(memories)))
     chosen: list[Candidate] = []
@@ -58,12 +52,7 @@ def _cosine(one: Counter[str], other: Counter[str]) -> float:
 
 
 def compared(k: int, fetch_k: int, lambda_mult: float) -> int:
-    """How many memories are compared so that k differ; wrong arguments are an error.
-
-    Examples:
-        >>> compared(4, 20, 0.5)
-        20
-    """
+    """How many memories are compared so that k differ; wrong arguments are an error."""
     check_count("k", k)
     check_count("fetch_k", fetch_k)
     if not isinstance(lambda_mult, int | float) or not 0 <= lambda_mult <= 1:

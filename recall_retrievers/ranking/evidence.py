@@ -57,13 +57,8 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
     Where people speak, a name that no memory has takes off. If one author is named, the turns of
     that author are compared with those of others.
 
-    Args:
-        question: The question.
-        text: The text that was searched for.
-        semantic: What was found by meaning; None = nothing was searched by meaning.
-        keyword: The same by words.
-        facts: Of these memories, and perhaps of more.
-        comparable: Whether the similarities are on the scale of the default model.
+    ``text`` was searched for; None = nothing was, by meaning or by words. ``facts`` may be of more
+    memories. The similarities are ``comparable`` on the scale of the default model.
     """
     arms = [arm for arm in (semantic, keyword) if arm is not None]
     if not any(map(len, arms)):
@@ -121,7 +116,6 @@ def _bound(question: str, told: Sized, lacking: Sized) -> float:
 
 
 def _column(keys: Keys, arm: Arm | None, measure: str = "", *, missing: float = 0.0) -> Scores:
-    """The scores of an arm, or a measurement, by memory."""
     column = np.full(len(keys), missing)
     if arm is not None:
         values = arm.measures.get(measure, np.nan) if measure else arm.scores

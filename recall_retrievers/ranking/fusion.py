@@ -1,9 +1,8 @@
 """Fusion: one pool out of the arms of a search, by meaning and by words.
 
 Similarities and BM25 scores have different scales. So both are divided by the best of the pool
-before they are weighed. Fusion by rank alone would lose how much better the first is than the
-second. Similarities stretched between the worst and the best of the pool would exaggerate small
-differences if no memory is similar to the question (measured: worth 0.02 to 0.05 Recall@5).
+before they are weighed. Fusion by rank alone would lose how much better the first is; scores
+stretched between the worst and the best of the pool would exaggerate (0.02 to 0.05 Recall@5).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from recall_retrievers.core.candidate import Candidate, Note, Step
-from recall_retrievers.core.pool import Arm, Facts, Keys, Pool, Scores, keys_of
+from recall_retrievers.core.candidate import Candidate, Step
+from recall_retrievers.core.pool import Arm, Facts, Keys, Pool, Scores, keys_of, measures_at
 from recall_retrievers.text.bm25 import MOST_FREQUENT
 
 Fusion = Literal["scores", "ranks"]
@@ -44,28 +43,25 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     similarity_floor: float = 0.0,
     by: Fusion = "scores",
 ) -> Pool:
-    """Fuse the arms of a search into one pool of candidates, with scores from 0 to about 1.
+    """Fuse the arms of a search, the widest first, into one pool, with scores from 0 to about 1.
 
     - The score is ``weight`` x similarity / best similarity, plus (1 - ``weight``) x BM25 score /
       best BM25 score. If one kind of arm is empty, the other counts alone.
     - The share of meaning grows up to ``unmatched_weight`` if no memory has much of the question's
-      words: "Can you recommend a good film?" only asks, and names nothing. It grows as the best
-      BM25 score falls from .25 to .15 of what a memory with all of the words could get. From .1 to
-      .05 the share of ``token_weight`` falls to half: then the single words tell little, too. None
-      = neither changes.
+      words: "Can you recommend a good film?" only asks, and names nothing. Then single words tell
+      little, too: the share of ``token_weight`` falls to half. None = neither changes.
     - ``similarity_floor`` is taken off each similarity first, unless no similarity is above it.
-    - Where the store has measured how near the memories come to every word of the question, that
-      takes ``token_weight`` of the share of meaning, divided by the best, too. Less than nine of
-      ten candidates with that measure are no scale for the others, and it counts for none.
+    - How near a memory comes to every word of the question, divided by the best, takes
+      ``token_weight`` of the share of meaning, if enough candidates have that measure.
     - A memory that one kind of arm does not have counts there like the last hit of its widest arm.
       It counts 0 if that arm has fewer hits than ``limit``: then it has shown all memories.
-    - A turn of a conversation is lifted towards its reply, by two fifths of the difference, if the
-      reply is in the pool and more similar: the answer shows the topic of the turn before it.
+    - A turn of a conversation is lifted towards its reply, if the reply is in the pool and more
+      similar: the answer shows the topic of the turn before it.
     - The result has the best ``limit`` candidates of the widest arms, and the best ``limit`` of
       every narrower pair of arms.
 
-    The widest arms come first. The summands are steps in the trace. By "ranks", 61 / (60 + rank)
-    takes the place of both quotients, for scores that cannot be compared (reciprocal rank fusion).
+    By "ranks", 61 / (60 + rank) takes the place of both quotients, for scores that cannot be
+    compared (reciprocal rank fusion).
     """
     facts, measures = _measured(semantic, keyword)
     # Scores on an unknown scale are a nearness, not a similarity.
@@ -89,14 +85,14 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
         wording = _of_the_best(_filled(worded, len(facts), _last(keyword, limit)))
         tokens = measures.get(_TOKENS)
     else:
-        meaning, wording = (_by_rank(each, len(facts)) for each in (similar, worded))
+        meaning, wording = (_by_rank(scores, len(facts)) for scores in (similar, worded))
     summands = {"by_meaning": meaning}
     if tokens is not None and np.count_nonzero(known := ~np.isnan(tokens)) >= _ENOUGH * len(facts):
         whole = np.where(known, 1 - token_weight, 1.0)
         single = token_weight * _of_the_best(np.where(known, tokens, 0.0))
         summands = {"by_meaning": whole * meaning, "by_tokens": single}
     replies = _replies(facts)
-    weighed = {name: share * _with_replies(each, replies) for name, each in summands.items()}
+    weighed = {name: share * _with_replies(part, replies) for name, part in summands.items()}
     weighed["by_words"] = (1 - share) * wording
     several = max(len(semantic), len(keyword)) > 1
     pairs = zip_longest(semantic, keyword) if several else ()
@@ -105,10 +101,7 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
 
 
 def by_similarity(arms: Sequence[Arm]) -> Pool:
-    """The hits of a search by meaning as candidates; their similarities are their scores.
-
-    Of a memory in several arms, the last hit counts.
-    """
+    """The hits of a search by meaning as candidates; of a memory in several arms, the last."""
     facts, measures = _measured([*reversed(arms)], [])
     name = "nearness" if "nearness" in measures else "similarity"
     summands = {name: _filled(measures.get(name), len(facts), 0.0)}
@@ -124,10 +117,7 @@ def unmeasured(arms: Sequence[Arm]) -> int:
 
 
 def _measured(semantic: Sequence[Arm], keyword: Sequence[Arm]) -> tuple[Facts, dict[str, Scores]]:
-    """The memories of all arms, by id, and their measurements; one that is not there is no number.
-
-    A hit without measurements has its score as one.
-    """
+    """The memories of all arms, by id, and their measurements; a hit without any has its score."""
     keys, number = np.unique(
         np.concatenate([arm.keys for arm in (*semantic, *keyword)]), return_inverse=True
     )
@@ -189,8 +179,7 @@ def _fused(
 ) -> Pool:
     """The best candidates of each width, with a step for each summand of their score.
 
-    Of memories with equal scores the first ones are taken: they are sorted by id. A width is the
-    memories in a pair of arms, the widest first; there is none where there is one pair.
+    A width is the memories in a pair of arms; there is none where there is one pair.
     """
     sums = dict(zip(summands, np.cumsum([*summands.values()], axis=0), strict=True))
     scores = [*sums.values()][-1]
@@ -204,25 +193,17 @@ def _fused(
         best = best[:limit]
 
     def finish(place: int, memory: Candidate) -> Candidate:
-        steps = [
-            Step("Retrieve", "add", float(values[place]), float(sums[name][place]), name, *about)
-            for name, values in summands.items()
+        steps, known = [], measures_at(measures, place)
+        for name, values in summands.items():
             # Most memories have a share of their words, and the others no step for it.
-            if values[place] or name != "by_tokens"
-            for about in [(_ABOUT.get(name, "by meaning"), _notes(measures, name, place))]
-        ]
+            if values[place] or name != "by_tokens":
+                value, score = float(values[place]), float(sums[name][place])
+                about = _ABOUT.get(name, "by meaning")
+                notes = {x: y for x, y in known.items() if _SUMMANDS.get(x, "by_words") == name}
+                steps.append(Step("Retrieve", "add", value, score, name, about, notes))
         return memory.after(float(scores[place]), *steps)
 
     return Pool(facts, scores.tolist(), finish, measures).at(best.tolist())
-
-
-def _notes(measures: Mapping[str, Scores], summand: str, place: int) -> dict[str, Note]:
-    """The measurements of a candidate from which one summand of its score is made."""
-    return {
-        name: float(values[place])
-        for name, values in measures.items()
-        if _SUMMANDS.get(name, "by_words") == summand and not np.isnan(values[place])
-    }
 
 
 def _last(arms: Sequence[Arm], limit: int) -> float:
@@ -231,7 +212,6 @@ def _last(arms: Sequence[Arm], limit: int) -> float:
 
 
 def _filled(scores: Scores | None, number: int, missing: float) -> Scores:
-    """The score of each memory; those that have none count as much as this."""
     return np.zeros(number) if scores is None else np.where(np.isnan(scores), missing, scores)
 
 
@@ -249,5 +229,4 @@ def _by_rank(scores: Scores | None, number: int) -> Scores:
 
 
 def rank_score(rank: int) -> float:
-    """The score of a rank: 1 for the first, and slowly less for the next ones."""
     return (_RANK_OFFSET + 1) / (_RANK_OFFSET + rank)

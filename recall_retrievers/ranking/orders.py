@@ -37,8 +37,7 @@ _NOW = {*words("now new jetzt neu neue neuer noch ahora nuevo maintenant nouveau
 def fitting(facts: Facts, worth: Sequence[float], question: str) -> list[int]:
     """The places of the memories that are relevant enough to be put in order.
 
-    Less is enough for one that shares as many words with the question as the best one, which may
-    only repeat them. One that shares other words does not fit.
+    Less is enough for one that shares as many words with the question as the best one.
     """
     most = max(worth, default=0.0)
     near = [place for place, own in enumerate(worth) if own >= _COVERS * most > 0]
@@ -57,10 +56,7 @@ def fitting(facts: Facts, worth: Sequence[float], question: str) -> list[int]:
 def order_ratios(
     facts: Facts, scores: Sequence[float], places: Iterable[int], order: AskedOrder
 ) -> list[float]:
-    """The factors that put some memories before all others, in the order asked for.
-
-    All others have the factor 1, as has a memory without a recorded time.
-    """
+    """The factors that put the dated ones of some memories before all others, in an order."""
     ratios, top = [1.0] * len(facts), max(scores, default=0.0)
     dated = [
         (moment, facts.ids[place], place)
@@ -106,7 +102,6 @@ def later_first(
 
 
 def _differ_in_a_value(one: list[str], other: list[str], asked: AbstractSet[str]) -> bool:
-    """Whether two sentences say the same but for a value that is asked for."""
     same = Counter(one) & Counter(other)
     if 2 * same.total() < min(len(one), len(other)):
         return False

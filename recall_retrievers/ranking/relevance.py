@@ -14,7 +14,7 @@ _OF_THE_BEST = "so that the best has 1"
 def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
     """For each candidate, the first step of a stage if no other stage has scored it since.
 
-    A stage that finds its own mark leaves the score as it is. So a second run changes nothing.
+    A stage leaves such a score as it is, so a second run changes nothing.
     """
     marks: list[Step | None] = []
     for memory in memories:
@@ -33,10 +33,6 @@ def relevances(scores: Sequence[float | None], marks: Sequence[Step | None] = ()
 
     Scores on a larger scale are divided by the best one. A candidate without a finite score gets
     one from its place. A candidate with a mark (`own_marks`) has the relevance of then.
-
-    Examples:
-        >>> relevances([4.0, 1.0]), relevances([None, None])
-        ([1.0, 0.25], [1.0, 0.5])
     """
     before = [*scores]
     for place, mark in enumerate(marks):
@@ -52,7 +48,6 @@ def relevances(scores: Sequence[float | None], marks: Sequence[Step | None] = ()
 def reweighed(
     memories: Sequence[Candidate], stage: str, weigh: Callable[[Candidate, float], Candidate]
 ) -> tuple[Candidate, ...]:
-    """The memories weighed by their relevance, best first. What the stage has weighed stays."""
     marks = own_marks(memories, stage)
     worths = relevances([memory.score for memory in memories], marks)
     pairs = zip(memories, worths, marks, strict=True)
@@ -60,22 +55,22 @@ def reweighed(
 
 
 def by_score(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The memories with the highest score first; equal scores keep their order."""
     return tuple(sorted(memories, key=lambda memory: -(memory.score or 0.0)))
 
 
 def start(score: float | None, relevance: float, stage: str) -> Step:
-    """The first step of a stage that weighs candidates: from the score to the relevance."""
     notes = {"relevance": relevance}
     if score == relevance:
         return Step(stage, after=relevance, notes=notes)
-    if score is None or not math.isfinite(score):
-        why = "without a score" if score is None else f"with the score {score}"
-        return Step(stage, "set", relevance, relevance, about=f"for its place, {why}", notes=notes)
-    if score < 0 or not relevance:
-        return Step(stage, "set", relevance, relevance, about="for a score below 0", notes=notes)
-    divisor = score / relevance
-    return Step(stage, "divide", divisor, relevance, about=_OF_THE_BEST, notes=notes)
+    if score is None:
+        why = "for its place, without a score"
+    elif not math.isfinite(score):
+        why = f"for its place, with the score {score}"
+    elif score < 0 or not relevance:
+        why = "for a score below 0"
+    else:
+        return Step(stage, "divide", score / relevance, relevance, about=_OF_THE_BEST, notes=notes)
+    return Step(stage, "set", relevance, relevance, about=why, notes=notes)
 
 
 def within_one(memory: Candidate, best: float, stage: str) -> Candidate:
@@ -90,10 +85,9 @@ PAUSE = timedelta(hours=1)  # a longer pause ends a session
 
 
 def session_ratios(facts: Facts, worth: Sequence[float], share: float) -> list[float]:
-    """The factor of each memory for the best turn of its session; 1 = it is the best, or alone.
+    """The factors that lift a turn by a share of the way to the best turn of its session.
 
-    A turn is lifted by a share of the way to the best one. So what else was said adds to a turn,
-    and a memory that stands alone loses nothing to a long talk.
+    A memory that stands alone loses nothing to a long talk.
     """
     ratios = [1.0] * len(facts)
     if not any(facts.turns_before):  # none answers another
@@ -107,10 +101,7 @@ def session_ratios(facts: Facts, worth: Sequence[float], share: float) -> list[f
 
 
 def spread_ratios(facts: Facts, worth: Sequence[float]) -> list[float]:
-    """The factor of each memory so that those of different hours come first.
-
-    The best memory between two pauses has 1, the second 1/2, the third 1/3.
-    """
+    """The factors that put memories of different hours first: 1, 1/2, 1/3 between two pauses."""
     ratios = [1.0] * len(facts)
     dated = [(moment, place) for place, moment in enumerate(facts.created) if moment is not None]
     for hour in _without_pause(dated):
@@ -133,7 +124,6 @@ def _sessions(facts: Facts) -> Iterable[list[int]]:
 
 
 def _without_pause(dated: Iterable[tuple[datetime, int]]) -> list[list[int]]:
-    """The places of moments in groups; between two groups there is a pause."""
     groups: list[list[int]] = []
     last: datetime | None = None
     for moment, place in sorted(dated):

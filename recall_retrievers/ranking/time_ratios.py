@@ -1,9 +1,8 @@
 """The factor of a memory from the time that a question names, and how far that time is trusted.
 
 A wrong time must cost little, as people misremember. What speaks for a time is a memory in it that
-answers as well as the best of all; the less so, the more of the candidates lie in it anyway: among
-the memories of a year there is always one that fits. Who names a place in the calendar means it, so
-its trust has a lower bound. If a question asks for nothing but a time, nothing else can answer.
+answers as well as the best of all; the less so, the more of the candidates lie in it anyway. Who
+names a place in the calendar means it, so its trust has a lower bound.
 """
 
 from collections.abc import Sequence
@@ -29,24 +28,22 @@ _COARSE_TRUST = 0.5  # with 1, a wrong month costs more than a right one gains
 _LONGEST = 200  # characters: a pasted dialogue names times in passing
 _SOFT_HALF_LIFE = timedelta(days=14)  # for vague words such as "recently"
 
-TimeRatio = tuple[float, dict[str, Note]]
-"""A factor, and its reason as notes."""
+TimeRatio = tuple[float, dict[str, Note]]  # a factor, and its reason as notes
 
 
 def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> list[tuple[int, str]]:
     """The places of all memories, those of the time first, and what the others are instead.
 
-    Of another reading of the same words, or so many days before or after, nearest first. Empty if
-    the question asks for more than a time, or no memory has one.
+    Empty if the question asks for more than a time, or no memory has one.
     """
-    spans = [each.span for each in ranges if each.span]
+    spans = [named.span for named in ranges if named.span]
     if not any(facts.created) or not asks_for_time_alone(query.text, spans, {*facts.authors}):
         return []
-    others = [other for each in ranges for other in each.alternatives]
+    others = [other for named in ranges for other in named.alternatives]
     found: list[tuple[int, timedelta, int, str]] = []
     matches = zip(facts.matches(ranges), facts.matches(others), facts.created, strict=True)
     for place, (named, meant, moment) in enumerate(matches):
-        near, side = min((_distance(each, moment) for each in ranges), default=_NO_TIME)
+        near, side = min((_distance(named, moment) for named in ranges), default=_NO_TIME)
         if any(named):
             found.append((0, timedelta(), place, ""))
         elif any(meant):
@@ -60,7 +57,6 @@ def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> li
 
 
 def _distance(named: TimeRange, moment: datetime | None) -> tuple[timedelta, str]:
-    """How far a moment lies outside a time, and on which side."""
     if moment and named.start and moment < named.start:
         return named.start - moment, "before"
     return (moment - named.end, "after") if moment and named.end else _NO_TIME
@@ -84,12 +80,12 @@ def time_ratios(
     ranges: Sequence[TimeRange],
     ratio: float,
 ) -> list[TimeRatio]:
-    """The factor of each memory for the times that the question names, best first.
+    """The factor of each memory for the times that the question names.
 
-    The ratio is the factor of a memory from a time that is trusted wholly.
+    The ratio is that of a time that is trusted wholly.
     """
     matches = facts.matches(ranges)
-    places = [_in_the_calendar(each, query.reference_time) for each in ranges]
+    places = [_in_the_calendar(named, query.reference_time) for named in ranges]
     dates = [place == "date" for place in places]
     trust = time_trust(matches, relevance, dates)
     if len(query.text) <= _LONGEST:
@@ -118,7 +114,6 @@ def time_trust(
     relevance: Sequence[float],
     dates: Sequence[bool],
 ) -> list[float]:
-    """The trust in each time that a question names, 0 to 1, from the matches of each candidate."""
     best = max(relevance, default=0.0) or 1.0
     order = sorted(range(len(relevance)), key=[-value for value in relevance].__getitem__)
     trust = []
@@ -134,7 +129,6 @@ def time_trust(
 
 
 def _least_trust(named: TimeRange, place: str, text: str, ratio: float) -> float:
-    """The lower bound of the trust in a time, whatever else answers the question."""
     if place == "date":
         return 1 / (ratio + 1)  # the ratio itself, as that of a date is squared
     if named.soft or named.recurrence:
@@ -147,14 +141,8 @@ def _least_trust(named: TimeRange, place: str, text: str, ratio: float) -> float
 def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
     """Whether words name a date, or a part of every year; "last week" does neither.
 
-    A date is the same days whenever it is said, or the same day of a year; an hour is surer to be
-    wrong, so "on 5 May at six" is a part of a year.
-
-    Examples:
-        >>> now = datetime.fromisoformat("2024-06-12T15:30:00+00:00")
-        >>> texts = ("on 26 April", "in May 2023", "yesterday", "in early May", "on 5 May at six")
-        >>> [_in_the_calendar(named, now) for text in texts for named in extract_time(text, now)]
-        ['date', 'date', '', 'part of a year', 'part of a year']
+    A date is the same days whenever it is said ("in May 2023"), or the same day of a year ("on 26
+    April"); an hour is surer to be wrong, so "on 5 May at six" is a part of a year.
     """
     if named.grain == "session":
         return "date"

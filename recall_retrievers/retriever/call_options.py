@@ -43,13 +43,6 @@ def _messages(value: object) -> tuple[Message, ...]:
     return read_messages(value)
 
 
-_LANGCHAIN = {"score_threshold": "threshold_score"}  # which hands its own name on
-
-
-_NARROW = frozenset({"scope", "filter"})
-"""The settings with which a call only narrows: None leaves those of the retriever."""
-
-
 class CallOptions(TypedDict, total=False):
     """The settings of a single call; see `MemoryRetriever`."""
 
@@ -74,7 +67,7 @@ def combine_options(around: CallOptions, call: CallOptions) -> CallOptions:
     """The settings of a call over the settings around it; of two scopes both hold."""
     both: CallOptions = {**around, **call}
     if "scope" in around and "scope" in call:
-        wide, narrow = (Scope.model_validate(each["scope"]) for each in (around, call))
+        wide, narrow = (Scope.model_validate(options["scope"]) for options in (around, call))
         both["scope"] = wide.narrow(narrow)
     return both
 
@@ -100,7 +93,8 @@ class RecallOptions(Timed, SearchMethod):
     @classmethod
     def _as_langchain_says(cls, given: object) -> object:
         if isinstance(given, Mapping) and "threshold_score" not in given:
-            return {_LANGCHAIN.get(name, name): value for name, value in given.items()}
+            names = {"score_threshold": "threshold_score"}  # LangChain hands its own name on
+            return {names.get(name, name): value for name, value in given.items()}
         return given
 
     @field_validator("filter")
@@ -110,11 +104,8 @@ class RecallOptions(Timed, SearchMethod):
         return filter
 
     def for_call(self, options: CallOptions) -> RecallOptions:
-        """These settings, with the settings of one call over them.
-
-        A call can only narrow: the scope and the filter of the retriever hold too.
-        """
-        if all(value is None and name in _NARROW for name, value in options.items()):
+        """These settings, with those of one call over them; scope and filter only narrow."""
+        if all(value is None and name in ("scope", "filter") for name, value in options.items()):
             return self
         call = RecallOptions.model_validate(options)
         chosen = {

@@ -15,20 +15,11 @@ from recall_retrievers.core.errors import QueryError, ScopeError
 from recall_retrievers.core.query import Query, query_text
 from recall_retrievers.core.scope import WITH_SCOPE, Scope, ScopeName, required_names
 from recall_retrievers.core.stage import Flow, RankStage, Recall, Stage, pipeline
-from recall_retrievers.core.world import World, arun, completed
+from recall_retrievers.core.world import ListingStore, World, arun, completed
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.ranking.fusion import Fusion
-from recall_retrievers.retriever.call_options import (
-    OTHER_NAMES,
-    CallOptions,
-    RecallOptions,
-)
-from recall_retrievers.retriever.stage_list import (
-    Stages,
-    TakesStages,
-    default_stages,
-    replaced,
-)
+from recall_retrievers.retriever.call_options import OTHER_NAMES, CallOptions, RecallOptions
+from recall_retrievers.retriever.stage_list import Stages, TakesStages, default_stages, replaced
 from recall_retrievers.stages.build_query import BuildQuery
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.fuse_rerank import FuseRerank
@@ -41,21 +32,6 @@ from recall_retrievers.text.words import CJK, share_of_other_scripts
 from recall_retrievers.timeline.parse_time import end_of_day
 
 _log = logging.getLogger(__name__)
-
-# Names of other libraries, and what to write here.
-_OF_A_RETRIEVER = {
-    **OTHER_NAMES,
-    **dict.fromkeys(("vectorstore", "vector_store", "index"), "here it is store"),
-    "lambda_mult": "here it is mmr_lambda",
-    "alpha": "here it is semantic_weight",
-    **dict.fromkeys(
-        ("embedding", "embed_model"), "it belongs to the store: RecallStore(path, embedding=...)"
-    ),
-    "llm": "stages that use a model take it, as in "
-    "stages=[ExtractTime(), SemanticRank(llm=...), FuseRerank()]",
-}
-
-_NEED_A_QUESTION = (RankStage, ModelStage)
 
 _UNREAD_TIME = (
     "the stages prefer the time that a question names (FuseRerank), and none of them reads it: put "
@@ -158,10 +134,20 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
     """
 
     public_name: ClassVar[str] = "RecallRetriever"
-    elsewhere: ClassVar[Mapping[str, str]] = _OF_A_RETRIEVER
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        **OTHER_NAMES,
+        **dict.fromkeys(("vectorstore", "vector_store", "index"), "here it is store"),
+        "lambda_mult": "here it is mmr_lambda",
+        "alpha": "here it is semantic_weight",
+        **dict.fromkeys(
+            ("embedding", "embed_model"),
+            "it belongs to the store: RecallStore(path, embedding=...)",
+        ),
+        "llm": "stages that use a model take it, as in "
+        "stages=[ExtractTime(), SemanticRank(llm=...), FuseRerank()]",
+    }
     world_type: ClassVar[type[World]] = World
-    naming: ClassVar[str] = WITH_SCOPE
-    """How to name the user; of a face, as its framework does."""
+    naming: ClassVar[str] = WITH_SCOPE  # how to name the user; of a face, as its framework does
 
     store: OpenStore = Field(repr=False, exclude=True)
     require_scope: Annotated[tuple[ScopeName, ...], BeforeValidator(required_names)] = ()
@@ -185,15 +171,14 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
     @model_validator(mode="after")
     def _reads_the_time(self) -> Self:
         reads_none = self.time_mode == "ignore" or self.time_range is not None
-        reads = any(isinstance(each, ExtractTime) for each in self.stages)
-        fuses = [each for each in self.stages if isinstance(each, FuseRerank)]
-        if not (reads or reads_none) and any(each.fuse_time_ratio != 1 for each in fuses):
+        reads = any(isinstance(stage, ExtractTime) for stage in self.stages)
+        fuses = [stage for stage in self.stages if isinstance(stage, FuseRerank)]
+        if not (reads or reads_none) and any(stage.fuse_time_ratio != 1 for stage in fuses):
             warnings.warn(_UNREAD_TIME, stacklevel=_stack_level(type(self)))
         return self
 
     @property
     def shows_sentences(self) -> bool:
-        """Whether the last stage writes a text whose sentences can be shown one by one."""
         return bool(self.stages) and isinstance(self.stages[-1], RewriteMemory)
 
     def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
@@ -220,7 +205,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         self,
         asked: object,
         options: CallOptions,
-        world: Callable[[NarrowedStore], World],
+        world: Callable[[ListingStore], World],
         now: datetime | None = None,
         *,
         inside: bool = False,
@@ -233,7 +218,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         steps = self.steps_for(asked, now or datetime.now(UTC), options)
         return await arun(steps, world(self.scoped(options, inside=inside)))
 
-    def world(self, store: NarrowedStore) -> World:
+    def world(self, store: ListingStore) -> World:
         """The world of a question that comes from no framework: with its models all the same."""
         return self.world_type(store=store)
 
@@ -246,7 +231,6 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         return NarrowedStore(self.store, scope, self._required, unnamed)
 
     def _unnamed(self, *, inside: bool) -> None:
-        """Say that memories of several users would answer a question that names none."""
         problem = (
             f"memories of several users would answer, and no user is named. {self.naming}. A "
             "wrapper that does not pass this on needs a RecallRetriever(scope=...) for each user. "
@@ -260,12 +244,11 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
 
     @property
     def _required(self) -> tuple[ScopeName, ...]:
-        """The fields of a scope that this retriever and its store require."""
         return tuple(dict.fromkeys([*self.require_scope, *required_by(self.store)]))
 
     def _calendar(self) -> ExtractTime:
-        own = [stage for stage in self.stages if isinstance(stage, ExtractTime)]
-        return own[0] if own else ExtractTime()
+        own = (stage for stage in self.stages if isinstance(stage, ExtractTime))
+        return next(own, ExtractTime())
 
     def _query(self, text: str, call: RecallOptions, now: datetime) -> Query:
         moment = call.moment(now)
@@ -282,18 +265,16 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         )
 
     def _in_order(self, call: RecallOptions, query: Query) -> list[Stage]:
-        """The stages of a question: those before the search, the search, and those after it."""
         retrieve = self.search_for(call, query.text)
         reads_time = call.time_mode != "ignore"
-        stages = [each for each in self.stages if reads_time or not isinstance(each, ExtractTime)]
+        stages = [x for x in self.stages if reads_time or not isinstance(x, ExtractTime)]
         after = [stage for stage in stages if not stage.before_search]
         if not query.text and not (self._builds and call.messages):
-            return [retrieve, *(each for each in after if not isinstance(each, _NEED_A_QUESTION))]
+            return [retrieve, *(x for x in after if not isinstance(x, RankStage | ModelStage))]
         gate = [] if self.gate is None else [self.gate]
         return [*gate, *(stage for stage in stages if stage.before_search), retrieve, *after]
 
     def search_for(self, call: RecallOptions, text: str) -> Retrieve:
-        """The search for a question, with the settings that depend on its words."""
         model = getattr(self.store, "embedding_model", "")
         embeds_words = getattr(self.store, "embeds_words", False)
         share = meaning_share(text, model, embeds_words=embeds_words)
@@ -311,7 +292,6 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
 
     @property
     def _builds(self) -> bool:
-        """Whether a question can be built from messages."""
         return any(isinstance(stage, BuildQuery) for stage in self.stages)
 
     def _question(self, asked: object, call: RecallOptions, *, lists: bool) -> str:
@@ -365,18 +345,7 @@ _HIGH_FLOOR = 0.7
 
 
 def meaning_share(text: str, embedding_model: str, *, embeds_words: bool = False) -> float:
-    """The share of meaning for a question; less if an English model meets another script.
-
-    Examples:
-        >>> meaning_share("Where is tea?", "all-MiniLM-L6-v2", embeds_words=True)
-        0.65
-        >>> meaning_share("Where is tea?", "all-MiniLM-L6-v2")
-        0.6
-        >>> meaning_share("茶在哪里？", "all-MiniLM-L6-v2")
-        0.4
-        >>> meaning_share("茶在哪里？", "multilingual-e5-small")
-        0.6
-    """
+    """The share of meaning for a question; less if an English model meets another script."""
     unknown = share_of_other_scripts(text)
     if not unknown or not _ENGLISH.search(embedding_model):
         return _WITH_WORDS if embeds_words else _KNOWN

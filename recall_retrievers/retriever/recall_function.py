@@ -7,7 +7,7 @@ from pydantic import Field
 
 from recall_retrievers.core.settings import Count, Settings
 from recall_retrievers.core.stage import Flow, Recall, pipeline
-from recall_retrievers.core.world import MemoryStore, World, arun
+from recall_retrievers.core.world import ListingStore, MemoryStore, World, arun
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.retriever.stage_list import AnyStage, StageInput
@@ -17,8 +17,6 @@ from recall_retrievers.stages.reflect import Reflect
 from recall_retrievers.stages.retrieve import Method
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.memory_store import OpenStore
-
-_FOLDER = "./memories"  # as in all examples
 
 Result = TypeVar("Result")  # a document or a node
 
@@ -59,7 +57,6 @@ class RecallConfig(Settings):
     store_reflections: bool = False
 
     def retriever(self) -> MemoryRetriever:
-        """What finds, filters and ranks the memories."""
         return MemoryRetriever(
             store=self.source,
             method=self.retrieval_method,
@@ -69,7 +66,6 @@ class RecallConfig(Settings):
         )
 
     def reflection(self, found: Recall) -> Flow:
-        """The steps that reflect on the memories; none if no reflection is wanted."""
         reflector = self.reflector or Reflect()
         if self.store_reflections:
             reflector = reflector.model_copy(update={"store_reflections": True})
@@ -77,27 +73,21 @@ class RecallConfig(Settings):
 
 
 class Recalled(TypedDict, Generic[Result]):
-    """The result of a call of `recall`.
+    """The result of a call of `recall`."""
 
-    Attributes:
-        memories: The memories, best first.
-        reflection: A text that cites the memories by number; None if there is none.
-    """
-
-    memories: list[Result]
-    reflection: Result | None
+    memories: list[Result]  # best first
+    reflection: Result | None  # a text that cites the memories by number
 
 
 async def recall_with(
-    world: Callable[[MemoryStore], World],
+    world: Callable[[ListingStore], World],
     convert: Callable[[Recall], list[Result]],
     query: str,
     config: RecallConfig | None,
     options: CallOptions,
 ) -> Recalled[Result]:
-    """Find memories and reflect on them, in the world and with the objects of a framework."""
     if config is None:
-        with RecallStore(_FOLDER, create=False) as store:
+        with RecallStore("./memories", create=False) as store:
             return await recall_with(world, convert, query, RecallConfig(source=store), options)
     config = RecallConfig.model_validate(config)
     retriever = config.retriever()

@@ -18,11 +18,8 @@ from recall_retrievers.store.chroma.fields import Fields
 
 _log = logging.getLogger(__name__)
 
-StageInput = Stage | MemoryFunction
-"""What may be passed as a stage."""
-
-AnyStage = Annotated[Stage, BeforeValidator(as_stage)]
-"""A stage, or a function that does the work of one."""
+StageInput = Stage | MemoryFunction  # what may be passed as a stage
+AnyStage = Annotated[Stage, BeforeValidator(as_stage)]  # a stage, or a function that works as one
 
 
 def _a_text_comes_last(stages: list[Stage]) -> list[Stage]:
@@ -35,23 +32,19 @@ def _a_text_comes_last(stages: list[Stage]) -> list[Stage]:
     return stages
 
 
-Stages = Annotated[list[AnyStage], AfterValidator(_a_text_comes_last)]
-"""Stages in order; one that writes a text comes last."""
+Stages = Annotated[list[AnyStage], AfterValidator(_a_text_comes_last)]  # a text comes last
 
 
 def default_stages() -> list[Stage]:
-    """The stages of a retriever by default: read the time, then rank by it, by type and score."""
     return [ExtractTime(), FuseRerank()]
 
 
 # The ready-made flows; ``face`` is the module with a framework's classes of the stages.
 
-TASKS: Filter = {"memory_type": "task"}
-"""The filter of the task flows, unless another one is set."""
+TASKS: Filter = {"memory_type": "task"}  # the filter of the task flows, unless another one is set
 
 
 def personal_stages(face: ModuleType, llm: object, *, rewrite: bool) -> list[Stage]:
-    """Stages that read the time, rank and fuse the memories, and rewrite them if that is wanted."""
     rank = [] if llm is None else [face.SemanticRank(llm=llm)]
     last = [face.RewriteMemory(llm=llm)] if rewrite else []
     fuse = [face.StaleReflections(), face.FuseRerank()]
@@ -59,28 +52,20 @@ def personal_stages(face: ModuleType, llm: object, *, rewrite: bool) -> list[Sta
 
 
 def task_stages(face: ModuleType, llm: object) -> list[Stage]:
-    """Stages that build a query, and rerank and rewrite the memories."""
     return [face.BuildQuery(llm=llm), face.RerankMemory(llm=llm), face.RewriteMemory(llm=llm)]
 
 
 def simple_task_stages(face: ModuleType) -> list[Stage]:
-    """Stages that build a query and merge the memories, without a model."""
     return [face.BuildQuery(), face.MergeMemory()]
 
 
 def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Stage]:
-    """The stages, with each replacement in the place of the one stage of its class.
-
-    A replacement without a model uses the model of the stage that it replaces.
-    """
+    """The stages, with each replacement in the place of the one stage of its class."""
     replaced = list(stages)
     for new in replacements:
         # The default stages are those without a framework; a face's and a user's are made of them.
-        places = [
-            place
-            for place, old in enumerate(replaced)
-            if isinstance(new, type(old)) or isinstance(old, type(new))
-        ]
+        alike = [isinstance(new, type(x)) or isinstance(x, type(new)) for x in replaced]
+        places = [place for place, is_alike in enumerate(alike) if is_alike]
         if len(places) != 1:
             raise ValueError(
                 f"there must be one {new.stage_name} among the stages to replace, and there are "
@@ -105,9 +90,8 @@ class TakesStages(Settings):
         kind = cls.piece
         if kind is None or not isinstance(stages, list | tuple):
             return stages
-        ours = [isinstance(each, Stage) or not isinstance(each, kind) for each in stages]
-        pairs = zip(stages, ours, strict=True)
-        return [each if is_ours else StockStage(piece=each) for each, is_ours in pairs]
+        is_piece = [isinstance(x, kind) and not isinstance(x, Stage) for x in stages]
+        return [StockStage(piece=x) if y else x for x, y in zip(stages, is_piece, strict=True)]
 
 
 def _known_fields(fields: dict[str, str]) -> dict[str, str]:
@@ -146,27 +130,20 @@ class StageList(TakesStages, Stage):
         return {**metadata, **{name: metadata[key] for name, key in named if key in metadata}}
 
     def apply(self, recall: Recall) -> Flow:
-        """Do the work of all stages, in order."""
         if recall.memories and not self._has_read:
             self._has_read = True
-            total = len(recall.memories)
-            dated = sum(1 for each in recall.memories if each.created_at)
-            scored = sum(1 for each in recall.memories if each.score is not None)
-            is_whole = dated == total and scored == total
-            keys = {key for each in recall.memories for key in each.metadata}
+            total, key = len(recall.memories), self.fields.get("created_at", "created_at")
+            dated = sum(memory.created_at is not None for memory in recall.memories)
+            scored = sum(memory.score is not None for memory in recall.memories)
+            keys = sorted({key for memory in recall.memories for key in memory.metadata})
             _log.log(
-                logging.DEBUG if is_whole else logging.WARNING,
+                logging.DEBUG if dated == scored == total else logging.WARNING,
                 "%d of %d candidates have a time, read from %r, and %d a score, read from "
                 "relevance_score or the node; without one, their order counts. Other keys there: "
                 "%s. Pass fields={'created_at': ...} to read another one",
-                dated,
-                total,
-                self.fields.get("created_at", "created_at"),
-                scored,
-                ", ".join(sorted(keys)) or "none",
+                *(dated, total, key, scored, ", ".join(keys) or "none"),
             )
         return pipeline(self.stages, recall, self.deadline_s)
 
     def flow(self, recall: Recall) -> Flow:
-        """The work of all stages, without a run around them."""
         return self.apply(recall)

@@ -117,7 +117,8 @@ class FuseRerank(RankStage):
         query, found = recall.query, recall.memories
         pool = found if isinstance(found, Pool) else Pool.of(found)
         ranges = query.time_ranges or stamped_ranges(pool.seen)
-        near = near_the_time(pool.facts, query, ranges) if self.fuse_time_ratio > 1 else []
+        timed = ranges and self.fuse_time_ratio > 1
+        near = near_the_time(pool.facts, query, ranges) if timed else []
         if near:
             pool = pool.at([place for place, _ in near])
         columns = self._columns(pool, query, spread=bool(near))

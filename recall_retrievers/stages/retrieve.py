@@ -1,7 +1,7 @@
 """Retrieve: Q -> R. The search by meaning and by words, in all memories and in the named time."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -294,10 +294,9 @@ def _check_hits(arms: Sequence[Sequence[Hit]]) -> None:
             )
 
 
-def _notes(arms: Sequence[Arm], wanted: int, looked: int) -> Iterable[str]:
-    """What the store could not do, each once."""
+def _notes(arms: Sequence[Arm], wanted: int, looked: int) -> list[str]:
+    """What the store could not do."""
     notes = [_ONLY_IN_THE_POOL] if any("keyword_pool" in arm.measures for arm in arms) else []
-    notes += [note for arm in arms for note in arm.notes]
     if looked:
         notes.append(
             f"only the first {looked} memories of the store were looked through, and fewer than "
@@ -309,7 +308,7 @@ def _notes(arms: Sequence[Arm], wanted: int, looked: int) -> Iterable[str]:
             "the whole text; new.add(store.memories(include_superseded=True)) fills a collection "
             "that has them"
         )
-    return dict.fromkeys(notes)
+    return notes
 
 
 def _noted(pool: Pool, looked: int) -> Pool:

@@ -136,7 +136,7 @@ class AnyStore(Settings):
         if not isinstance(self.source, self.searched):
             raise IdLookupError(f"{self._name} finds by questions; it looks up nothing by id")
         try:
-            return [each.memory.memory() for each in self._by_id(ids)]
+            return [answer.memory.memory() for answer in self._by_id(ids)]
         except NotImplementedError as error:
             raise IdLookupError(f"{self._name} does not look up by id: {error}") from error
 
@@ -186,7 +186,7 @@ class AnyStore(Settings):
             groups[repr(alike)].append((place, search.at(now)))
         answers: list[list[Hit]] = [[] for _ in searches]
         for group in groups.values():
-            found = await self._read([each for _, each in group], asynchronous=asynchronous)
+            found = await self._read([search for _, search in group], asynchronous=asynchronous)
             for (place, _), hits in zip(group, found, strict=True):
                 answers[place] = hits
         return answers
@@ -196,10 +196,10 @@ class AnyStore(Settings):
         words = self.keyword is not None and searches[0].method == "keyword"
         source = self.keyword if words else self.source
         pushed = self.push_down if type(source) is type(self.source) else None  # of one language
-        limit = max(each.limit for each in searches)
+        limit = max(search.limit for search in searches)
         most = max(limit, self.fetch_limit)
         wanted = min(_AT_FIRST * limit, most)
-        fitting = [_fitting(each, self.fields) for each in searches]
+        fitting = [_fitting(search, self.fields) for search in searches]
         limited = callable(source) or isinstance(source, self.limited)
         while True:
             asked = replace(searches[0], limit=wanted)
@@ -215,9 +215,9 @@ class AnyStore(Settings):
             ranked = self._ranked(found, words=words)
             fit = [[hit for hit, row in ranked if fits(hit.memory, row)] for fits in fitting]
             few = any(
-                len(hits) < each.limit
-                for each, hits in zip(searches, fit, strict=True)
-                if words or each.method == "semantic"
+                len(hits) < search.limit
+                for search, hits in zip(searches, fit, strict=True)
+                if words or search.method == "semantic"
             )
             whole = len(found) < wanted if limited else all(len(x) == len(ranked) for x in fit)
             if not few or whole or wanted == most or not limited:
@@ -225,8 +225,8 @@ class AnyStore(Settings):
             wanted = min(_MORE * wanted, most)
         looked_through = None if whole else len(found)
         return [
-            self._cut(each, hits, looked_through, among=not words and each.method == "keyword")
-            for each, hits in zip(searches, fit, strict=True)
+            self._cut(search, hits, looked_through, among=not words and search.method == "keyword")
+            for search, hits in zip(searches, fit, strict=True)
         ]
 
     def _cut(self, search: Search, hits: list[Hit], looked: int | None, *, among: bool) -> Hits:
@@ -239,18 +239,20 @@ class AnyStore(Settings):
                 self._name,
                 looked,
             )
-        return Hits(hits[: search.limit], looked if len(hits) < search.limit else None)
+        found = Hits(hits[: search.limit])
+        found.looked_through = looked if len(hits) < search.limit else None
+        return found
 
     def _ranked(
         self, found: Sequence[Answer], *, words: bool
     ) -> list[tuple[Hit, Mapping[str, object]]]:
         """The answers without repetition, with an id, a comparable score, and the metadata."""
-        name, values = comparable([each.score for each in found], self.similarity, words=words)
+        name, values = comparable([answer.score for answer in found], self.similarity, words=words)
         ranked: dict[str, tuple[Hit, Mapping[str, object]]] = {}
-        for each, value in zip(found, values, strict=True):
-            memory = _named(each.memory)
+        for answer, value in zip(found, values, strict=True):
+            memory = _named(answer.memory)
             if memory.content.strip() and memory.id not in ranked:
-                ranked[memory.id] = (Hit(memory, value, {name: value}), each.metadata)
+                ranked[memory.id] = (Hit(memory, value, {name: value}), answer.metadata)
         return list(ranked.values())
 
 

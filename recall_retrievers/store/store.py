@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Never, Unpack, get_args
 
@@ -27,13 +28,13 @@ from recall_retrievers.core.memory import Memory, Standing
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.query import Filter, TimeInput, check_length
 from recall_retrievers.core.reflection import digest
-from recall_retrievers.core.requests import Spans
+from recall_retrievers.core.requests import Listing, Sessions, Spans
 from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
 from recall_retrievers.core.settings import check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.fields import SUPERSEDES, WRITTEN_AT
+from recall_retrievers.store.chroma.fields import SUPERSEDES, WRITTEN_AT, event_bounds
 from recall_retrievers.store.chroma.rows import (
     MemoryInput,
     Ready,
@@ -43,7 +44,7 @@ from recall_retrievers.store.chroma.rows import (
     to_metadata,
 )
 from recall_retrievers.store.chroma.search_text import by_words, index_text
-from recall_retrievers.store.chroma.where import filter_where
+from recall_retrievers.store.chroma.where import filter_where, joined
 from recall_retrievers.store.conditions import (
     Changes,
     Conditions,
@@ -53,6 +54,7 @@ from recall_retrievers.store.conditions import (
     RangeInput,
     TypeInput,
     distinct_ids,
+    place_of,
 )
 from recall_retrievers.store.conversation import conversation
 from recall_retrievers.store.embedding.token_vectors import Embedded
@@ -431,6 +433,25 @@ class Store:
         """The sessions of a scope that have begun by a moment; a pause of an hour ends one."""
         owner, live = self._owner(scope), self._opened.found()
         return () if live is None else live.sessions(owner, moment)
+
+    def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
+        """What a stage lists, by recorded time; of a time are also memories of an event in it."""
+        if isinstance(listing, Sessions):
+            return self.sessions(listing.scope, listing.moment)
+        owner, live = self._owner(listing.scope), self._opened.found()
+        if live is None:
+            return ()
+        newest, most = listing.order == "newest", listing.limit
+        wanted = Conditions(owner, filter=listing.filter, standing=listing.standing, newest=newest)
+        found = [] if listing.within else [*islice(live.memories(wanted), most)]
+        for during in listing.within:
+            found += islice(live.memories(replace(wanted, recorded=during)), most)
+            first, last = event_bounds(during)  # of the rows that name a time
+            names = {"event_start": {"$lte": last}, "event_end": {"$gte": first}}
+            about = live.memories(replace(wanted, filter=joined(listing.filter, names)))
+            found += islice((x for x in about if x.matches(during) == "event"), most)
+        by_id = {memory.id: memory for memory in found}
+        return sorted(by_id.values(), key=place_of, reverse=newest)[:most]
 
     # -- changing and deleting ---------------------------------------------------------------------
 

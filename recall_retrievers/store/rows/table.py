@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.memory import Standing
-from recall_retrievers.core.pool import Facts, Scores, Source, WordsInScope
+from recall_retrievers.core.pool import Facts, Found, Scores, WordsInScope
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, from_milliseconds
 from recall_retrievers.store.chroma.search_text import index_text
@@ -424,7 +424,7 @@ class Table:
             rows = _rows_at(connection, places)
         return {n: row for n, row in rows.items() if fulfils(where, row[1] or "", row[2] or {})}
 
-    def facts_of(self, places: Places, source: Source) -> Facts:
+    def facts_of(self, places: Places, source: Found) -> Facts:
         """What ranking reads of rows, sorted by id; those that are gone are left out."""
         with self.data.reading() as connection:
             query = "SELECT place, id, ifnull(answers, '') FROM row WHERE place"
