@@ -22,7 +22,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.rows import closing, row_index, scoped_rows
+from recall_retrievers.store.rows import row_index, scoped_rows
 
 SMALL = SmallEmbedding(16)
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
@@ -156,33 +156,6 @@ def test_many_new_versions_of_rows_do_not_make_it_grow(tmp_path: Path) -> None:
         assert by_meaning(store, "tea turn59 word3", 1) == ["m3"]
 
 
-def test_a_large_file_is_compared_after_the_first_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    texts = {f"m{n}": f"tea word{n}" for n in range(50)}
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        store.add([Memory(id=row_id, content=text) for row_id, text in texts.items()])
-    vectors = root_of(tmp_path) / "vectors"
-    changed = vectors.stat().st_mtime_ns
-    vectors.write_bytes(bytes(vectors.stat().st_size))
-    os.utime(vectors, ns=(changed, changed))
-    for module in (closing, row_index):
-        monkeypatch.setattr(module, "LARGE", 1)
-    monkeypatch.setattr(row_index, "_QUIET_S", 0.2)
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        assert by_words(store, "word7") == ["m7"]
-        until = time.monotonic() + 20
-        while "torn vectors" not in caplog.text and time.monotonic() < until:
-            time.sleep(0.05)
-        for row_id, text in texts.items():
-            assert by_meaning(store, text, 1, scope=Scope(), within=()) == [row_id]
-            assert by_words(store, text.split()[1]) == [row_id]
-        store.add([Memory(id="new", content="juice")])
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        assert by_words(store, "juice") == ["new"]
-        assert by_words(store, "word7") == ["m7"]
-
-
 @pytest.mark.skipif(os.name == "nt", reason="folders have no mode there")
 def test_what_a_store_makes_is_for_its_user_alone(tmp_path: Path, server_port: int) -> None:
     before = os.umask(0o022)
@@ -210,24 +183,6 @@ def test_what_a_store_makes_is_for_its_user_alone(tmp_path: Path, server_port: i
         ours, "0o700"
     )
     assert (tmp_path / "theirs").stat().st_mode & 0o777 == 0o755  # it was there before
-
-
-def test_vectors_that_a_question_reads_are_no_damage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        store.add([Memory(id=f"m{n}", content=f"tea word{n}", scope=ANN) for n in range(50)])
-    shutil.rmtree(tmp_path / ".recall")
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        assert by_words(store, "word7") == ["m7"]  # it needs no vectors
-    for module in (closing, row_index):
-        monkeypatch.setattr(module, "LARGE", 1)
-    monkeypatch.setattr(row_index, "_QUIET_S", 0.3)
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        assert by_meaning(store, "tea word7", 1, scope=ANN) == ["m7"]
-        time.sleep(0.6)  # now the bytes of large files were compared
-        assert by_words(store, "word7") == ["m7"]
-    assert "built again" not in caplog.text
 
 
 def test_a_closed_store_leaves_no_thread_and_no_file_open(tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ from recall_retrievers.store.rows.table import Read, Table
 _log = logging.getLogger(__name__)
 
 WAITED_FOR = 10_000  # rows: a question waits a second while so many are read
-_QUIET_S = 1.0  # seconds after opening until large files are read
 _MARK = "closed.mark"  # the mark of the follower when it was closed
 _JOINED_S = 60.0  # seconds that closing waits for a call of Chroma's
 
@@ -59,10 +58,10 @@ class RowIndex:
         self._noted: tuple[str, bool] | None = None
         self._compared = False  # whether its texts are those of the collection
         self._readings: dict[int, set[str]] = {}
-        self._opened = self._unread = False
+        self._opened = False
         self._closed = threading.Event()
         self._built: Future[None] | None = None
-        self._threads: list[threading.Thread] = []
+        self._thread: threading.Thread | None = None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -97,14 +96,9 @@ class RowIndex:
         if known.get("form") != self._form:
             table.close()
             return None
-        if table.as_closed:
-            self._unread = True
-            self._start(self._compare)
         self.table.close()
         self.table = table
-        with suppress(
-            OSError
-        ):  # that of the last closing, if it was closed: the file stays as it is
+        with suppress(OSError):  # if it was closed since the last write
             known["mark"] = (root / _MARK).read_text(encoding="utf-8")
         self._noted = known["mark"], bool(known["whole"])
         return known
@@ -128,7 +122,6 @@ class RowIndex:
 
     def _begin(self) -> None:
         """Forget all rows, and follow the writes of this process from now on."""
-        self._unread = False
         with self._lock:
             self.table.close()
             self.table, self._noted = self._new_table(), None
@@ -151,50 +144,27 @@ class RowIndex:
         with self._opening:
             if self._built is None or (self._built.done() and not self._compared):
                 self._built = Future()
-                self._start(self._build, self._built)
+                thread = threading.Thread(
+                    target=self._build, args=[self._built], name="recall-build-rows", daemon=True
+                )
+                thread.start()
+                self._thread = thread  # what `close` waits for has been started
             return self._built
-
-    def _start(self, work: Callable[..., None], *values: object) -> None:
-        name = f"recall{work.__name__.replace('_', '-')}-rows"
-        thread = threading.Thread(target=work, args=values, name=name, daemon=True)
-        thread.start()
-        self._threads.append(thread)  # what `close` waits for has been started
-
-    def _compare(self) -> None:
-        """Compare the bytes of large files, a moment after they were opened."""
-        if not self._closed.wait(_QUIET_S):
-            self._verify()
-
-    def _verify(self) -> None:
-        """Compare the bytes of large files once, before the first of them changes."""
-        with self._opening:
-            if not self._unread or self._root is None:
-                return
-            self._unread = False
-            if is_torn(self._root, large=True):
-                self._build_again("it is torn")
-            else:
-                self._mend_vectors()
 
     def _mend_vectors(self) -> None:
         """Read torn vectors from Chroma."""
         try:
             torn = self.table.torn_vectors()
         except OSError as error:  # a bad sector
-            self._build_again(repr(error))
+            _log.warning("the row index in %s is built again: %r", self._root, error)
+            self._begin()
             return
-        if len(torn) and self._unread:  # before anything changes
-            self._verify()
-        elif len(torn):
+        if len(torn):
             _log.warning("%d torn vectors of the row index are read from Chroma", len(torn))
             self.table.forget_vectors(torn)
             with self._reading() as changed:
                 read = self.index.vectors([*self.table.ids_at(torn.tolist()).values()])
                 self.table.keep_vectors({x: y for x, y in read.items() if x not in changed})
-
-    def _build_again(self, why: str) -> None:
-        _log.warning("the row index in %s is built again: %s", self._root, why)
-        self._begin()
 
     def _build(self, built: Future[None]) -> None:
         try:
@@ -244,52 +214,50 @@ class RowIndex:
         rows: list[Row] = [*zip(page["ids"], page["documents"], page["metadatas"], strict=True)]
         memories = [self.index.candidate(row) for row in rows]
         vectors = page.get("embeddings")
-        with self._changing():
-            current = [place for place, row in enumerate(rows) if row[0] not in changed]
-            new = [rows[place] for place in current]
-            self._tell([row[0] for row in new], changed)
+
+        def put(table: Table) -> None:
+            current = [n for n, row in enumerate(rows) if row[0] not in changed]
             read = None if vectors is None else Embedded(np.asarray(vectors, np.float32)[current])
-            self._change(lambda table: table.put(new, [memories[n] for n in current], read))
+            table.put([rows[n] for n in current], [memories[n] for n in current], read)
+
+        self._change(put, page["ids"], changed)
 
     def _forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
-        with self._changing():
-            gone = [row_id for row_id in ids if row_id not in changed]
-            self._change(lambda table: table.drop(gone))
+        self._change(lambda table: table.drop(x for x in ids if x not in changed), (), changed)
 
-    @contextmanager
-    def _changing(self) -> Iterator[bool]:
-        """Let nobody else change the rows; False if nothing is to be changed: they are closed."""
-        self._verify()
+    def _change(
+        self,
+        change: Callable[[Table], None],
+        ids: Sequence[str],
+        mine: AbstractSet[str] | None = None,
+    ) -> None:
+        """Change rows, unless they are closed; on a disk that fails, all are read into memory.
+
+        All readings that are under way are told the ids, except the one that has read these rows.
+        """
         with self._lock:
-            yield self._opened and not self._closed.is_set()
-
-    def _change(self, change: Callable[[Table], None]) -> None:
-        """Change the rows; on a disk that fails, all are read again and kept in memory."""
-        try:
-            change(self.table)
-        except (OSError, sqlite3.Error) as error:
-            if self._root is None:
-                raise
-            _log.warning("the row index is kept in memory from now on: %r", error)
-            self._root, self.ready, self._compared = None, False, False
-            self.table = Table(self.index.candidate)
-            change(self.table)
-
-    def _tell(self, ids: Iterable[str], mine: AbstractSet[str] | None = None) -> None:
-        """Note a change for all readings that are under way, except the one that has read it."""
-        with self._telling:
-            for changed in self._readings.values():
-                if changed is not mine:
-                    changed.update(ids)
+            if not self._opened or self._closed.is_set():
+                return
+            with self._telling:
+                for changed in self._readings.values():
+                    if changed is not mine:
+                        changed.update(ids)
+            try:
+                change(self.table)
+            except (OSError, sqlite3.Error) as error:
+                if self._root is None:
+                    raise
+                _log.warning("the row index is kept in memory from now on: %r", error)
+                self._root, self.ready, self._compared = None, False, False
+                self.table = Table(self.index.candidate)
+                change(self.table)
 
     def _note(self) -> None:
         """Keep how far the rows follow the collection: they may be newer than that, never older."""
         if self._root is None or self._noted == (noted := (self.follower.mark, self.ready)):
             return
-        self._verify()
-        with suppress(
-            StoreClosedError, sqlite3.Error, OSError
-        ):  # then the next opening compares more
+        # If that fails, the next opening compares more.
+        with suppress(StoreClosedError, sqlite3.Error, OSError):
             (self._root / _MARK).unlink(missing_ok=True)
             self.table.data.note(form=self._form, mark=noted[0], whole=noted[1])
             self._noted = noted
@@ -305,19 +273,11 @@ class RowIndex:
 
     def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None) -> None:
         """Take over rows that were just stored, with their memories, and vectors if known."""
-        with self._changing() as opened:
-            if not opened:
-                return
-            self._tell([row[0] for row in rows])
-            self._change(lambda table: table.put(rows, memories, embedded))
+        self._change(lambda table: table.put(rows, memories, embedded), [row[0] for row in rows])
 
     def drop(self, ids: Sequence[str]) -> None:
         """Forget rows that were just deleted."""
-        with self._changing() as opened:
-            if not opened:
-                return
-            self._tell(ids)
-            self._change(lambda table: table.drop(ids))
+        self._change(lambda table: table.drop(ids), ids)
 
     # -- the end ----------------------------------------------------------------------------------
 
@@ -328,8 +288,8 @@ class RowIndex:
         with self._lock:
             self.ready = False
             self.table.close()
-        for each in self._threads:
-            each.join(_JOINED_S)
+        if self._thread is not None:
+            self._thread.join(_JOINED_S)
         if self._opened and self._root is not None and self._root.is_dir():
             note_files(self._root / NOTE, self._root, [FILE])
             with suppress(OSError):  # then all texts are compared
