@@ -162,6 +162,10 @@ class Hit(NamedTuple):
     def id(self) -> str:
         return self.memory.id
 
+    @property
+    def content(self) -> str:
+        return self.memory.content
+
 
 class Hits(list[Hit]):
     """The hits of a search, best first.

@@ -36,8 +36,6 @@ class Made(Sequence[T]):
 
 
 class WordsInScope(NamedTuple):
-    """How the memories in a scope use the words of a search."""
-
     lacking: frozenset[str]  # the words that none of them has
     rarity: float  # of all words together, as BM25 weighs them
 

@@ -115,7 +115,6 @@ def check_length(text: str) -> None:
 
 
 def query_text(text: object) -> str:
-    """The words of a question, stripped and checked."""
     if not isinstance(text, str):
         raise QueryError(f"query must be a string; got {type(text).__name__}")
     if not text.strip():

@@ -35,8 +35,6 @@ Answers = Sequence[Any]  # one for each request, in order; its type depends on t
 
 @dataclass(frozen=True, slots=True)
 class Prompt(Request):
-    """A prompt for a language model."""
-
     system: str  # the instructions, with the form of the reply
     user: str  # the material
     llm: object = None  # the framework's model; only the face knows what it is

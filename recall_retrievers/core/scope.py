@@ -130,7 +130,6 @@ ANYBODY = Scope()  # the scope that sets no limit
 
 
 def required_names(names: object) -> tuple[ScopeName, ...]:
-    """The fields that a scope must name, checked."""
     known: tuple[ScopeName, ...] = get_args(ScopeName)
     if not isinstance(names, list | tuple) or not all(name in known for name in names):
         raise ScopeError(

@@ -234,11 +234,8 @@ class AnyStore(Settings):
         if among:
             return Hits(by_words(search.text, hits)[: search.limit])  # which say it themselves
         if looked is not None and not hits:  # then no result can say it
-            _log.warning(
-                "%s: none of the first %d memories fits the search; more may be there",
-                self._name,
-                looked,
-            )
+            problem = "%s: none of the first %d memories fits the search; more may be there"
+            _log.warning(problem, self._name, looked)
         found = Hits(hits[: search.limit])
         found.looked_through = looked if len(hits) < search.limit else None
         return found
@@ -285,10 +282,8 @@ def in_our_names(metadata: Mapping[str, object], fields: Fields) -> dict[str, ob
     Keys of our trace are left out, because the documents of the store are not results of ours.
 
     Examples:
-        >>> in_our_names({"owner": "ann", "user_id": 7}, Fields(user_id="owner"))
+        >>> in_our_names({"owner": "ann", "user_id": 7, "recall_x": 1}, Fields(user_id="owner"))
         {'owner': 'ann', 'user_id': 'ann'}
-        >>> in_our_names({"owner": "ann", "recall_similarity": 0.99}, Fields())
-        {'owner': 'ann'}
     """
     others = {name: key for name, key in fields if name not in ("content", key)}
     rest = {
@@ -331,14 +326,8 @@ def comparable(
     Where they tell nothing, or only some answers have one, their order counts.
 
     Examples:
-        >>> comparable([0.9, 0.4, -0.2])
-        ('similarity', [0.9, 0.4, 0.0])
-        >>> comparable([0.5, 1.0])  # they rise: distances
-        ('nearness', [0.75, 0.5])
-        >>> comparable([0.1, 0.6], lambda distance: 1 - distance)
-        ('similarity', [0.9, 0.4])
-        >>> comparable([7.5, 2.0], words=True)
-        ('keyword', [7.5, 2.0])
+        >>> comparable([0.9, 0.4, -0.2]), comparable([0.5, 1.0])  # the latter rise: distances
+        (('similarity', [0.9, 0.4, 0.0]), ('nearness', [0.75, 0.5]))
     """
     known = [float(score) for score in scores if score is not None]
     by_rank = [rank_score(rank) for rank in range(1, len(scores) + 1)]
