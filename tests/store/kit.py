@@ -70,7 +70,7 @@ def similarities(
 
 
 def contents(memories: Sequence[Memory | Hit]) -> list[str]:
-    return [memory.content for memory in memories]
+    return [(x.memory if isinstance(x, Hit) else x).content for x in memories]
 
 
 def ids(memories: Sequence[Memory | Hit]) -> list[str]:

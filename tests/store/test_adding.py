@@ -208,4 +208,4 @@ class TestLongTexts:
             assert ids(best(store, "开始", method="keyword")) == made
             assert best(store, "zanzibar", method="keyword") == []
             assert {each.start.year for each in store.get(made)[0].events if each.start} == {2019}
-            assert best(store, "cats", method="keyword")[0].content == text
+            assert best(store, "cats", method="keyword")[0].memory.content == text

@@ -46,7 +46,7 @@ class TestOpening:
                 assert found[0].score == pytest.approx(1, abs=1e-5)
         for store in stores[:-1]:
             store.close()
-        assert best(stores[-1], "word0 turn7")[0].content == "word0 turn7"
+        assert best(stores[-1], "word0 turn7")[0].memory.content == "word0 turn7"
         stores[-1].close()
         with RecallStore(path, embedding=small) as store:
             assert len(best(store, "word3", limit=9_999, filter={"none": {"$ne": 1}})) == 1150
@@ -130,12 +130,14 @@ class TestOpening:
                 store.add(["tea", " "])
             assert chroma.get_collection(collection.name).metadata is None
             store.add(["tea"])
-            assert best(store, "tea")[0].content == "tea"
+            assert best(store, "tea")[0].memory.content == "tea"
             march = TimeRange(NOON.replace(day=1), NOON.replace(month=4, day=1), "month")
             store.add([{"content": "a trip", "created_at": "2024-05-01", "events": [march]}])
-            assert [each.content for each in best(store, "tea", within=(march,))] == ["a trip"]
+            assert [each.memory.content for each in best(store, "tea", within=(march,))] == [
+                "a trip"
+            ]
             since = {"created_at": {"$lt": "2024-06-01"}}  # its times are compared as our own
-            assert [each.content for each in best(store, "tea", filter=since)] == ["a trip"]
+            assert [each.memory.content for each in best(store, "tea", filter=since)] == ["a trip"]
         with RecallStore(chroma, collection.name, embedding=small) as again:
             again.add(["coffee"])
             assert again.count() == 3

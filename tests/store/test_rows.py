@@ -243,7 +243,7 @@ class TestWhatTheEmbeddingSees:
     ) -> None:
         in_memory.add(["restart it", {"id": "right", "content": "restart it", **beside}])
         found = in_memory.find([Search(question, limit=1)])[0]
-        assert [(each.id, each.content) for each in found] == [("right", "restart it")]
+        assert [(each.id, each.memory.content) for each in found] == [("right", "restart it")]
 
     def test_a_chat_role_is_no_name(self, in_memory: RecallStore) -> None:
         in_memory.add([{"content": "restart it", "author": role} for role in ("user", "assistant")])

@@ -157,7 +157,7 @@ class TestRecordedTime:
     ) -> None:
         def days(condition: object) -> list[str]:
             search = Search("day", limit=9, filter={"created_at": condition})
-            return sorted(each.content for each in dated.find([search])[0])
+            return sorted(each.memory.content for each in dated.find([search])[0])
 
         assert days({"$gte": moment}) == ["2024-03-05", "2024-03-06"]
         assert days({"$gt": moment}) == ["2024-03-06"]

@@ -176,7 +176,7 @@ class TestTogether:
         for made in stored:
             assert len(store.get(made)) == 1
         store.add(["after"])
-        assert store.find([Search("after", 1)])[0][0].content == "after"
+        assert store.find([Search("after", 1)])[0][0].memory.content == "after"
 
     async def test_two_that_write_one_row_leave_the_later(
         self, store: RecallStore, embedding: Counting, clock: Clock
