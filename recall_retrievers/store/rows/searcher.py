@@ -173,7 +173,7 @@ class Searcher:
     def _knows_vectors(self, rows: Selection) -> bool:
         """Whether the vectors of these rows are compared here."""
         few = self._sees_all and len(rows.places) <= _MOST_HERE
-        return few and bool(self._table.column("check", rows.places).all())
+        return few and self._table.has_vectors(rows)
 
     def _fitting(self, places: Places, plan: _Plan) -> NDArray[np.intp]:
         """The numbers of those of some rows that fit exactly.

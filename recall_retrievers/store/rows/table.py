@@ -326,6 +326,12 @@ class Table:
         with self._lock:
             return np.flatnonzero(self._columns.live)
 
+    def has_vectors(self, rows: Selection) -> bool:
+        """Whether the vector of each of these rows is known."""
+        with self._lock:
+            missing = self._columns["check"][: len(rows.fits)] == 0
+        return not (missing & rows.fits).any()
+
     def nearest(
         self, places: Places, vector: NDArray[np.float32], limit: int, compared: int
     ) -> tuple[Places, Scores]:

@@ -34,6 +34,7 @@ FILE = "vectors"
 _BLOCK = 8192  # rows compared at once
 _SAMPLE = 10_000  # rows: the mean of more is the same
 _WORD = 64  # bits of a sketch that are compared at once
+_DENSE = 4  # where every fourth sketch is compared, all are: they lie in line
 
 
 class Vectors:
@@ -126,11 +127,16 @@ class Vectors:
             self.sketched = len(places)
 
     def near(self, places: Places, vector: NDArray[np.float32], most: int) -> Places:
-        """About so many of these places, or a few more: those with the most similar sketches."""
+        """About so many of these places, in order: those with the most similar sketches."""
         mean, sketches = self._sketches
-        far = np.zeros(len(places), dtype=np.uint16)
-        for word, own in zip(sketches, self._sketch(vector[None], mean), strict=True):
-            far += np.bitwise_count(word[places] ^ own)
+        own, far = self._sketch(vector[None], mean), np.empty(len(places), dtype=np.uint16)
+        for start in range(0, len(places), _BLOCK):
+            part = places[start : start + _BLOCK]
+            first, end = part[0], part[-1] + 1
+            dense = end - first < _DENSE * len(part)
+            compared = sketches[:, first:end] if dense else sketches[:, part]
+            bits = np.bitwise_count(compared ^ own).sum(axis=0, dtype=np.uint16)
+            far[start : start + _BLOCK] = bits[part - first] if dense else bits
         limit = np.searchsorted(np.bincount(far).cumsum(), most)
         return places[far <= limit]
 
@@ -184,8 +190,7 @@ def likeness(
     """
     total, dimension = float(weights.sum()), question.shape[1]
     width = -(-dimension // _PER_BYTE)
-    same = all(_WIDTH.unpack_from(row)[0] == width for row in rows)
-    if total <= 0 or not rows or not same:  # of another model
+    if total <= 0 or {row[: _WIDTH.size] for row in rows} != {_WIDTH.pack(width)}:  # another model
         return np.zeros(len(rows), dtype=np.float32)
     codes = np.frombuffer(b"".join([row[_WIDTH.size :] for row in rows]), dtype=np.uint8)
     counts = np.array([(len(row) - _WIDTH.size) // width for row in rows])
