@@ -141,7 +141,7 @@ class Follower:
                 old = 0
             yield [*known.difference(there)]
             new = [row_id for row_id in there[:old] if row_id not in known] + there[old:]
-            yield from self._read(new, progress=progress)
+            yield from self.read(new, progress=progress)
         self._place, self._last = len(there), there[-1] if there else ""
         self._looked, self.position = clock, max(self.position, self._seen)
         self._compare_at = clock + NOW_AND_THEN * took
@@ -172,7 +172,7 @@ class Follower:
         is_last = start + 1 != self._place or there[:1] == [self._last]
         in_step = is_last and len(table) + len(new) == start + len(there)
         if in_step and (self.sees_all or started < self._compare_at):
-            yield from self._read(new)
+            yield from self.read(new)
             self._place, self._last = start + len(there), there[-1] if there else ""
         else:
             yield from self.compare(table)
@@ -194,14 +194,14 @@ class Follower:
             written |= zip(page["ids"], times, strict=True)
         took = time.monotonic() - clock
         known = table.written(list(written))
-        yield from self._read([x for x, at in written.items() if known.get(x) != at])
+        yield from self.read([x for x, at in written.items() if known.get(x) != at])
         self._seen = now
         if far:
             self._far_seen, self._far_at = now, clock + RARELY * took
 
     # -- reading ----------------------------------------------------------------------------------
 
-    def _read(self, ids: Sequence[str], *, progress: bool = False) -> Iterator[Page]:
+    def read(self, ids: Sequence[str], *, progress: bool = False) -> Iterator[Page]:
         """Pages of rows; Chroma reads one while the page before is taken over."""
         most = min(_PAGE, self._index.most_rows)
         parts = [list(ids[start : start + most]) for start in range(0, len(ids), most)]
@@ -276,7 +276,7 @@ class PathFollower(Follower):
                 new = {x: at for x, at in since.items() if self._known.get(x) != at}
                 others = [row_id for row_id in new if row_id not in self._written]
                 is_writing = bool(self._written)
-            yield from self._read(others)
+            yield from self.read(others)
             with self._noting:
                 self._known |= {row_id: new[row_id] for row_id in others}
                 if is_writing or self._written:  # the next look goes on

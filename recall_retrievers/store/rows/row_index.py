@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.errors import StoreClosedError
+from recall_retrievers.core.errors import StoreClosedError, StoreError
 from recall_retrievers.core.system import make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import Row
@@ -175,20 +175,17 @@ class RowIndex:
                 self._mend_vectors()
 
     def _mend_vectors(self) -> None:
-        """Read torn vectors from Chroma."""
+        """Read rows whose vector is torn from Chroma."""
         try:
             torn = self.table.torn_vectors()
-        except OSError as error:  # a bad sector
+            if len(torn) and self._unread:  # before anything changes
+                self._verify()
+            elif len(torn):
+                _log.warning("%d torn vectors of the row index are read from Chroma", len(torn))
+                ids = [*self.table.ids_at(torn.tolist()).values()]
+                self._take_over(lambda _: self.follower.read(ids))
+        except (OSError, StoreError) as error:  # a bad sector, or Chroma's
             self._build_again(repr(error))
-            return
-        if len(torn) and self._unread:  # before anything changes
-            self._verify()
-        elif len(torn):
-            _log.warning("%d torn vectors of the row index are read from Chroma", len(torn))
-            self.table.forget_vectors(torn)
-            with self._reading() as changed:
-                read = self.index.vectors([*self.table.ids_at(torn.tolist()).values()])
-                self.table.keep_vectors({x: y for x, y in read.items() if x not in changed})
 
     def _build_again(self, why: str) -> None:
         _log.warning("the row index in %s is built again: %s", self._root, why)

@@ -145,13 +145,6 @@ class Table:
             self._count_words(connection, {}, beside)
         self._resting += [(time.monotonic() + _RESTS_S, place) for place in before.values()]
 
-    def keep_vectors(self, vectors: Mapping[str, NDArray[np.float32]]) -> None:
-        """Keep vectors that were read from the collection, by the id of their row."""
-        with self._changing() as connection:
-            there = _places(connection, [*vectors])
-            kept = self._keep([*there.values()], np.array([vectors[row_id] for row_id in there]))
-            self._note_checks([*there.values()], kept)
-
     @property
     def vector_bytes(self) -> int:
         return 4 * self._vectors.dimension * len(self._columns)
@@ -161,16 +154,6 @@ class Table:
         places = self.living()
         checks = self.column("check", places)
         return self._vectors.torn(places[checks != 0], checks[checks != 0])
-
-    def forget_vectors(self, places: Places) -> None:
-        """Take the vectors at places for unknown."""
-        with self._changing():
-            self._note_checks(places.tolist(), 0)
-
-    def _note_checks(self, places: Sequence[int], checks: NDArray[np.uint32] | int) -> None:
-        records = self._columns.at(places)
-        records["check"] = checks
-        self._coming |= zip(places, records, strict=True)
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:

@@ -54,6 +54,7 @@ class Vectors:
         self.dimension = dimension
         self.sketched = 0
         self._rows = np.zeros((0, dimension), dtype=np.float32)
+        self._sketches: tuple[NDArray[np.float32], NDArray[np.uint64]]  # the mean; by word and row
         self._places = places if dimension else 0
         self._mapping = threading.Lock()  # for a moment: nothing is mapped once it is closed
         self._sketching = threading.Lock()  # while sketches are made, or some of them change
