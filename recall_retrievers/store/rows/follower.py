@@ -167,7 +167,7 @@ class Follower:
             yield from self._by_time(table)
         start = max(0, min(self._place, len(table)) - 1)  # fewer: this process has deleted some
         there = self._index.ids(self._where, start)
-        unknown = table.places_of(there) < 0
+        unknown = table.slots_of(there) < 0
         new = [row_id for row_id, is_new in zip(there, unknown.tolist(), strict=True) if is_new]
         is_last = start + 1 != self._place or there[:1] == [self._last]
         in_step = is_last and len(table) + len(new) == start + len(there)
