@@ -35,14 +35,14 @@ def shares(
     part = dice.random((len(one), 1), dtype=np.float32)
     mixed = unit(part * texts[one] + (1 - part) * texts[other])
     vectors = dice.permutation(np.concatenate([texts, mixed])[:rows])
-    places, kept = np.arange(rows), Vectors(None, 0, 0)
-    kept.put(places, vectors, rows)
-    kept.make_sketches(places)
+    slots, kept = np.arange(rows), Vectors(None, 0, 0)
+    kept.put(slots, vectors, rows)
+    kept.make_sketches(slots)
     found = np.empty((len(_COMPARED), len(_NEAREST), len(questions)))
     for number, question in enumerate(questions):
         true = np.argsort(-(vectors @ question))
         for row, compared in enumerate(_COMPARED):
-            near = kept.near(places, question, compared)
+            near = kept.near(slots, question, compared)
             found[row, :, number] = [np.isin(true[:n], near).mean() for n in _NEAREST]
     return dict(zip(_COMPARED, map(tuple, found.mean(axis=2).tolist()), strict=True))
 

@@ -25,7 +25,7 @@ from recall_retrievers.store.conditions import UNDATED, Conditions
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.cells import decided
-from recall_retrievers.store.rows.columns import NEVER, Places, Wanted
+from recall_retrievers.store.rows.columns import NEVER, Slots, Wanted
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.scoped_rows import let_go, open_rows
@@ -90,16 +90,16 @@ class Opened:
         known = where is None or (decided(where) and not self.collection.foreign)
         with self._read(conditions.scope) as rows:
             if known and (recorded is None or _decided_by_column(recorded)):
-                places, _ = _selected(rows.table, conditions, where)
-                return int(np.count_nonzero(rows.table.column("memory_type", places)))
+                slots, _ = _selected(rows.table, conditions, where)
+                return int(np.count_nonzero(rows.table.column("memory_type", slots)))
             return sum(1 for _ in _ordered(rows, conditions, where))
 
     def scopes(self, moment: datetime) -> Counter[Scope]:
         """How many memories each scope has at a moment."""
         counts: Counter[Scope] = Counter()
         with self._read(ANYBODY) as rows:
-            for place, count in zip(*rows.table.owners(moment), strict=True):
-                [memory] = rows.table.memories([int(place)], None)
+            for slot, count in zip(*rows.table.owners(moment), strict=True):
+                [memory] = rows.table.memories([int(slot)], None)
                 counts[ANYBODY if memory is None else memory.scope] += int(count)
         return counts
 
@@ -128,8 +128,8 @@ class Opened:
         """The sessions of a scope by a moment: of turns of conversations, else of all memories."""
         conditions = Conditions(scope, standing=Standing(moment, include_superseded=True))
         with self._read(scope) as rows:
-            places, created = _selected(rows.table, conditions, None)
-            turns = rows.table.column("memory_type", places) == hashed("conversation")
+            slots, created = _selected(rows.table, conditions, None)
+            turns = rows.table.column("memory_type", slots) == hashed("conversation")
         recorded = created[turns] if turns.any() else created
         begun = (recorded > UNDATED) & (recorded <= to_milliseconds(moment))
         return _spans(np.sort(recorded[begun]))
@@ -204,11 +204,11 @@ def _ordered(rows: RowIndex, conditions: Conditions, where: Where | None) -> Ite
     a deleted one is left out. One that is superseded by then is listed: what supersedes it is not.
     """
     table = rows.table
-    places, created = _selected(table, conditions, where)
+    slots, created = _selected(table, conditions, where)
     conditions = replace(conditions, standing=conditions.standing._replace(include_superseded=True))
-    for ids in conditions.pages(_in_order(table, places, created, conditions)):
+    for ids in conditions.pages(_in_order(table, slots, created, conditions)):
         table = rows.table  # rows as they are now; those that are gone are left out
-        there = table.places_of(ids)
+        there = table.slots_of(ids)
         for memory in table.memories(there[there >= 0].tolist(), where):
             if memory is not None and conditions.admits(memory):
                 yield memory
@@ -216,39 +216,39 @@ def _ordered(rows: RowIndex, conditions: Conditions, where: Where | None) -> Ite
 
 def _selected(
     table: Table, conditions: Conditions, where: Where | None
-) -> tuple[Places, NDArray[np.int64]]:
+) -> tuple[Slots, NDArray[np.int64]]:
     """The rows that may fulfil conditions, and when they were recorded, in milliseconds."""
     wanted = Wanted(conditions.scope, standing=conditions.standing)
     [selected] = table.select([(wanted, where)])
-    places = selected.places
-    created = table.column("created", places)
+    slots = selected.slots
+    created = table.column("created", slots)
     created = np.where(created == NEVER, UNDATED, created)
     if conditions.recorded is not None:
         first, last = bounds_of(conditions.recorded)
         inside = (first <= created) & (created <= last)
-        places, created = places[inside], created[inside]
-    return places, created
+        slots, created = slots[inside], created[inside]
+    return slots, created
 
 
 def _in_order(
-    table: Table, places: Places, created: NDArray[np.int64], conditions: Conditions
+    table: Table, slots: Slots, created: NDArray[np.int64], conditions: Conditions
 ) -> Iterator[str]:
     """The ids of rows in order; ids are read only where they decide, or are wanted."""
     if conditions.after is not None:
         rest = (
             created <= conditions.after[0] if conditions.newest else created >= conditions.after[0]
         )
-        places, created = places[rest], created[rest]
+        slots, created = slots[rest], created[rest]
     order = np.argsort(-created if conditions.newest else created, kind="stable")
-    places, created = places[order], created[order]
-    ends = np.append(np.flatnonzero(np.diff(created)) + 1, len(places))  # of equal times
+    slots, created = slots[order], created[order]
+    ends = np.append(np.flatnonzero(np.diff(created)) + 1, len(slots))  # of equal times
     first = 0
-    while first < len(places):
+    while first < len(slots):
         parts = ends[np.searchsorted(ends, first, side="right") :][:_PART]
-        known = table.ids_at(places[first : parts[-1]].tolist())
+        known = table.ids_at(slots[first : parts[-1]].tolist())
         for start, end in pairwise([first, *parts.tolist()]):
             moment = int(created[start])
-            ids = [known[place] for place in places[start:end].tolist() if place in known]
+            ids = [known[slot] for slot in slots[start:end].tolist() if slot in known]
             if conditions.after is not None:
                 ids = [each for each in ids if conditions.follows((moment, each))]
             yield from sorted(ids, reverse=conditions.newest)

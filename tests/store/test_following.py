@@ -233,7 +233,7 @@ def test_the_rows_of_a_scope_equal_the_collection_whoever_writes(
                 rows.drop(ids)
             if asked or number == len(writes) - 1:
                 rows.prepare(build=True, patient=True)
-                places = rows.table.places_of(known := sorted(rows.table.ids()))
+                places = rows.table.slots_of(known := sorted(rows.table.ids()))
                 found = [memory.content for memory in rows.table.memories(places.tolist(), None)]
                 wanted = {x: row for x, row in there.items() if scope.user_id in (None, row[0])}
                 assert dict(zip(known, found, strict=True)) == {

@@ -106,8 +106,8 @@ def test_owners_are_compared_as_they_are_before_a_memory_is_shown(
 
 def rows_of(rows: table.Table) -> table.Selection:
     """All rows, as where the numbers of two owners are equal."""
-    places = rows.living()
-    return table.Selection(np.ones(places.max() + 1, dtype=np.bool_), whole=False)
+    slots = rows.living()
+    return table.Selection(np.ones(slots.max() + 1, dtype=np.bool_), whole=False)
 
 
 def test_a_time_between_two_events_of_a_memory_does_not_find_it(store: RecallStore) -> None:

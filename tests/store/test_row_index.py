@@ -55,14 +55,14 @@ def test_the_last_store_that_is_closed_lets_the_rows_go(
     st.lists(st.integers(0, 40_000), min_size=1, max_size=60, unique=True).map(sorted),
     st.randoms(use_true_random=False),
 )
-def test_kept_vectors_compare_as_exact_arithmetic_does(places: list[int], dice: Any) -> None:
+def test_kept_vectors_compare_as_exact_arithmetic_does(slots: list[int], dice: Any) -> None:
     rng = np.random.default_rng(dice.randrange(2**32))
-    rows = rng.standard_normal((len(places), 16)).astype(np.float32)
+    rows = rng.standard_normal((len(slots), 16)).astype(np.float32)
     vector = unit(rng.standard_normal(16).astype(np.float32))
-    kept, order = Vectors(None, 0, 0), rng.permutation(len(places))
-    kept.put(np.array(places)[order], rows[order], max(places) + 1)
+    kept, order = Vectors(None, 0, 0), rng.permutation(len(slots))
+    kept.put(np.array(slots)[order], rows[order], max(slots) + 1)
     expected = rows @ vector / np.linalg.norm(rows, axis=1)
-    assert kept.cosines(np.array(places), vector) == pytest.approx(expected, abs=1e-5)
+    assert kept.cosines(np.array(slots), vector) == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_wait_for_the_first_keyword_search_is_told(

@@ -30,7 +30,7 @@ _LONGEST = 64  # characters of a text that is compared as it is
 
 
 def fitting(connection: sqlite3.Connection, where: Where, rows: int) -> Fits:
-    """Whether the row at each place may fulfil a where clause, of so many rows."""
+    """Whether the row at each slot may fulfil a where clause, of so many rows."""
     [(key, wanted)] = where.items()  # `all_of` joins several
     if key in ("$and", "$or"):
         arms = [fitting(connection, arm, rows) for arm in cast("Sequence[Where]", wanted)]
@@ -56,9 +56,9 @@ def _compared(
         sign = "IN (SELECT value FROM json_each(?))"
     for cell in cells:
         found = connection.execute(
-            f"SELECT place FROM cell WHERE key = ? AND value {sign} AND place < ?", (*cell, rows)
+            f"SELECT slot FROM cell WHERE key = ? AND value {sign} AND slot < ?", (*cell, rows)
         ).fetchall()
-        fits[np.fromiter((place for (place,) in found), dtype=np.intp, count=len(found))] = True
+        fits[np.fromiter((slot for (slot,) in found), dtype=np.intp, count=len(found))] = True
     return ~fits if operator in ("$ne", "$nin") else fits
 
 

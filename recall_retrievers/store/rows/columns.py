@@ -1,7 +1,7 @@
 """The owner and the times of each row, as columns in memory that are compared in one go.
 
 A comparison of 100,000 rows takes less than a millisecond; SQLite takes ten times as long. The
-database has them in blobs, one for each segment of 4,096 places. A change writes the bytes of its
+database has them in blobs, one for each segment of 4,096 slots. A change writes the bytes of its
 rows alone, and opening reads a few blobs.
 """
 
@@ -30,8 +30,8 @@ from recall_retrievers.timeline import TimeRange
 
 _A_MOMENT = timedelta(seconds=10)  # that a question may take until it searches
 
-Places = NDArray[np.intp]
-"""The places of rows: where each is in the columns, and among the vectors."""
+Slots = NDArray[np.intp]
+"""The slots of rows: where each is in the columns, and among the vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +58,27 @@ class Wanted:
 class Selection:
     """The rows that fulfil the conditions of a search; these may be too many, never too few."""
 
-    fits: NDArray[np.bool_]  # whether the row at each place does
+    fits: NDArray[np.bool_]  # whether the row at each slot does
     whole: bool  # whether there was no condition
 
     @cached_property
-    def places(self) -> Places:
+    def slots(self) -> Slots:
         return np.flatnonzero(self.fits)
 
-    def holds(self, places: Places) -> NDArray[np.bool_]:
+    def holds(self, slots: Slots) -> NDArray[np.bool_]:
         """Whether each of these rows fits; a row that is newer than the selection does not."""
-        known = places < len(self.fits)
-        known[known] = self.fits[places[known]]
+        known = slots < len(self.fits)
+        known[known] = self.fits[slots[known]]
         return known
 
 
 NEVER = 2**62  # milliseconds; in no range
-SEGMENT = 1 << 12  # places
+SEGMENT = 1 << 12  # slots
 _OWNERS = tuple(Scope.model_fields)
 
 RECORD = np.dtype(
     [
-        ("id", "<u8"),  # as a number; 0 = the place is free
+        ("id", "<u8"),  # as a number; 0 = the slot is free
         ("created", "<i8"),
         ("event_start", "<i8"),
         ("event_end", "<i8"),
@@ -120,7 +120,7 @@ def record(row_id: str, memory: Candidate | None) -> Record:
 
 
 class Columns:
-    """The columns of all rows, by place. One thread at a time may change them."""
+    """The columns of all rows, by slot. One thread at a time may change them."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         read = connection.execute("SELECT number, columns FROM segment ORDER BY number").fetchall()
@@ -146,43 +146,43 @@ class Columns:
         return live
 
     def write(
-        self, connection: sqlite3.Connection, places: Sequence[int], records: NDArray[np.void]
+        self, connection: sqlite3.Connection, slots: Sequence[int], records: NDArray[np.void]
     ) -> None:
         """Write the columns of rows into the database, within a change; `take` shows them."""
-        order = np.argsort(places, kind="stable")
-        sorted_places = np.array(places, dtype=np.intp)[order]
-        parts = np.flatnonzero(np.diff(sorted_places // SEGMENT)) + 1
+        order = np.argsort(slots, kind="stable")
+        sorted_slots = np.array(slots, dtype=np.intp)[order]
+        parts = np.flatnonzero(np.diff(sorted_slots // SEGMENT)) + 1
         for part in np.split(order, parts):
-            number = int(places[part[0]]) // SEGMENT
+            number = int(slots[part[0]]) // SEGMENT
             connection.execute(
                 "INSERT OR IGNORE INTO segment VALUES (?, zeroblob(?))",
                 (number, SEGMENT * RECORD.itemsize),
             )
             with connection.blobopen("segment", "columns", number) as blob:
                 for n in part.tolist():
-                    blob.seek(int(places[n]) % SEGMENT * RECORD.itemsize)
+                    blob.seek(int(slots[n]) % SEGMENT * RECORD.itemsize)
                     blob.write(records[n].tobytes())
 
-    def grow(self, places: Sequence[int]) -> None:
+    def grow(self, slots: Sequence[int]) -> None:
         """Make room for rows, which are not there yet."""
-        last = max(places, default=-1) + 1
+        last = max(slots, default=-1) + 1
         if last > len(self._records):
             grown = np.zeros(-(-last // SEGMENT) * SEGMENT, dtype=RECORD)
             grown[: len(self._records)] = self._records
             self._records, self._columns = grown, {}
 
-    def take(self, places: Sequence[int], records: NDArray[np.void]) -> None:
+    def take(self, slots: Sequence[int], records: NDArray[np.void]) -> None:
         """Show what was written."""
         self._first = None
-        at = list(places)
+        at = list(slots)
         old, new = self._records["id"][at], records["id"]
         self.count += int(np.count_nonzero(new)) - int(np.count_nonzero(old))
         self._records[at] = records
         for name, column in self._columns.items():
             column[at] = records[name]
 
-    def at(self, places: Sequence[int]) -> NDArray[np.void]:
-        return self._records[list(places)]
+    def at(self, slots: Sequence[int]) -> NDArray[np.void]:
+        return self._records[list(slots)]
 
     def _have_ended(self, moment: datetime) -> bool:
         """Whether a row has ended by a moment; mostly none has, and no row is looked at."""

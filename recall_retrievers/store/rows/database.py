@@ -32,7 +32,7 @@ CREATE TABLE fact(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
 -- A row of the collection, as Chroma returned it.
 CREATE TABLE row(
-    place INTEGER PRIMARY KEY,
+    slot INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     written INTEGER,        -- when it was written last, in epoch milliseconds
     answers TEXT,           -- the id of the turn that it answers
@@ -45,14 +45,14 @@ CREATE INDEX row_answers ON row(answers) WHERE answers IS NOT NULL;
 CREATE TABLE segment(number INTEGER PRIMARY KEY, columns BLOB NOT NULL);
 
 -- How often each word counts for it, and the rows that have a word; see `words`.
-CREATE TABLE said(place INTEGER PRIMARY KEY, words BLOB NOT NULL);
+CREATE TABLE said(slot INTEGER PRIMARY KEY, words BLOB NOT NULL);
 CREATE TABLE posting(key INTEGER PRIMARY KEY, rows BLOB NOT NULL);
 
 -- The vectors of its tokens; see `tokens`.
-CREATE TABLE token(place INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
+CREATE TABLE token(slot INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
 
 -- Its metadata; see `cells`.
-CREATE TABLE cell(key TEXT, value, place INTEGER, PRIMARY KEY(key, value, place)) WITHOUT ROWID;
+CREATE TABLE cell(key TEXT, value, slot INTEGER, PRIMARY KEY(key, value, slot)) WITHOUT ROWID;
 
 INSERT INTO fact VALUES
     ('format', {format}),

@@ -157,9 +157,9 @@ class Follower:
             new = {*there}.difference(known).union(later)
             yield [*known.difference(there)]
             if texts:
-                for page in self._read([x for x in there if x not in new], _TEXTS):
+                for page in self.read([x for x in there if x not in new], _TEXTS):
                     new.update(table.differing(page))
-            yield from self._read([x for x in there if x in new], self._include, progress=progress)
+            yield from self.read([x for x in there if x in new], progress=progress)
         self._place, self._last = len(there), there[-1] if there else ""
         self._looked, self._others = clock, others
         if texts:
@@ -190,11 +190,11 @@ class Follower:
             yield from self._by_time(table)
         start = max(0, min(self._place, len(table)) - 1)  # fewer: this process has deleted some
         there = self._index.ids(self._where, start)
-        unknown = table.places_of(there) < 0
+        unknown = table.slots_of(there) < 0
         new = [row_id for row_id, is_new in zip(there, unknown.tolist(), strict=True) if is_new]
         is_last = start + 1 != self._place or self._last in ("", *there[:1])
         if is_last and len(table) + len(new) == start + len(there):
-            yield from self._read(new, self._include)
+            yield from self.read(new)
             self._place, self._last = start + len(there), there[-1] if there else ""
             self._looked, self._others = started, others
         else:
@@ -216,13 +216,13 @@ class Follower:
             written |= zip(page["ids"], times, strict=True)
         took = time.monotonic() - clock
         known = table.written(list(written))
-        yield from self._read([x for x, at in written.items() if known.get(x) != at], _TEXTS)
+        yield from self.read([x for x, at in written.items() if known.get(x) != at])
         self._seen = now
         if far:
             self._far_seen, self._far_at = now, clock + RARELY * took
 
-    def _read(
-        self, ids: Sequence[str], include: Sequence[str], *, progress: bool = False
+    def read(
+        self, ids: Sequence[str], include: Sequence[str] = (), *, progress: bool = False
     ) -> Iterator[Page]:
         """Pages of rows; Chroma reads one while the page before is taken over."""
         most = min(_PAGE, self._index.most_rows)
@@ -231,7 +231,9 @@ class Follower:
         with ThreadPoolExecutor(1, thread_name_prefix="recall-read") as thread:
             ahead: Future[Any] | None = None
             for part in bar:
-                this = thread.submit(self._collection.get, ids=part, include=[*include])
+                this = thread.submit(
+                    self._collection.get, ids=part, include=[*(include or self._include)]
+                )
                 if ahead is not None:
                     yield ahead.result()
                 ahead = this

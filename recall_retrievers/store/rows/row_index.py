@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.errors import StoreClosedError
+from recall_retrievers.core.errors import StoreClosedError, StoreError
 from recall_retrievers.core.system import make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import Row
@@ -77,11 +77,11 @@ class RowIndex:
             if known is not None:
                 self.ready = bool(known["whole"])
                 self._compared = self.follower.go_on(known["mark"], len(self)) and self.ready
-                if not self.table.as_closed or self.table.vector_bytes <= LARGE:
-                    self._mend_vectors()
             else:
                 self._begin()
             self._opened = True
+            if not self.table.as_closed or self.table.vector_bytes <= LARGE:
+                self._mend_vectors()
 
     def _on_disk(self, root: Path) -> dict[str, Any] | None:
         """What is known of the rows on the disk; None where there are none to go on with."""
@@ -152,19 +152,16 @@ class RowIndex:
             return self._built
 
     def _mend_vectors(self) -> None:
-        """Read torn vectors from Chroma."""
+        """Read rows whose vector is torn from Chroma."""
         try:
             torn = self.table.torn_vectors()
-        except OSError as error:  # a bad sector
+            if len(torn):
+                _log.warning("%d torn vectors of the row index are read from Chroma", len(torn))
+                ids = [*self.table.ids_at(torn.tolist()).values()]
+                self._take_over(lambda _: self.follower.read(ids))
+        except (OSError, StoreError) as error:  # a bad sector, or Chroma's
             _log.warning("the row index in %s is built again: %r", self._root, error)
             self._begin()
-            return
-        if len(torn):
-            _log.warning("%d torn vectors of the row index are read from Chroma", len(torn))
-            self.table.forget_vectors(torn)
-            with self._reading() as changed:
-                read = self.index.vectors([*self.table.ids_at(torn.tolist()).values()])
-                self.table.keep_vectors({x: y for x, y in read.items() if x not in changed})
 
     def _build(self, built: Future[None]) -> None:
         try:

@@ -17,14 +17,14 @@ from recall_retrievers.store.chroma.search_text import by_words
 from recall_retrievers.store.chroma.where import Where
 from recall_retrievers.store.embedding.minilm import MODEL_NAME
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
-from recall_retrievers.store.rows.columns import Places, Selection, Wanted
+from recall_retrievers.store.rows.columns import Selection, Slots, Wanted
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.scoped_rows import ScopedRows
 from recall_retrievers.store.rows.table import Table
 
 
 class FoundRows(Found):
-    """Rows by their place. Rows that the row index does not have are at hand.
+    """Rows by their slot. Rows that the row index does not have are at hand.
 
     Rows are read in the collection once the table is closed. Owners are compared as numbers there;
     here the scopes that are searched are compared as they are.
@@ -40,10 +40,10 @@ class FoundRows(Found):
         self._read: dict[int, Candidate | None] = {}  # several stages look at the same rows
 
     def keys(self, ids: Sequence[str]) -> list[int]:
-        """The places of rows; a number below 0 where the row index does not have one."""
-        places = self._table.places_of(ids).tolist()
-        others = iter(super().keys([x for x, n in zip(ids, places, strict=True) if n < 0]))
-        return [next(others) if place < 0 else place for place in places]
+        """The slots of rows; a number below 0 where the row index does not have one."""
+        slots = self._table.slots_of(ids).tolist()
+        others = iter(super().keys([x for x, n in zip(ids, slots, strict=True) if n < 0]))
+        return [next(others) if slot < 0 else slot for slot in slots]
 
     def candidates(self, keys: Keys) -> Sequence[Candidate | None]:
         """The memories of rows; None where a row is gone, or outside of the scopes."""
@@ -157,23 +157,22 @@ class Searcher:
         most, compared = search.limit, _COMPARED.get(self._index.model, _COMPARED_ELSE)
         while True:
             if vector is None:
-                places, scores, words = self._table.by_words(
+                slots, scores, words = self._table.by_words(
                     search.text, most, rows, with_lacking=search.with_lacking
                 )
             else:
                 among = max(compared, _A_WANTED * most)
-                places, scores = self._table.nearest(rows.places, unit(vector), most, among)
-            fits = self._fitting(places, plan)[: search.limit]
-            if len(fits) >= search.limit or len(places) < most:
-                return Arm(self._found, places[fits], scores[fits], words=words)
+                slots, scores = self._table.nearest(rows.slots, unit(vector), most, among)
+            fits = self._fitting(slots, plan)[: search.limit]
+            if len(fits) >= search.limit or len(slots) < most:
+                return Arm(self._found, slots[fits], scores[fits], words=words)
             most = round(most * max(_MORE, 1.5 * search.limit / max(len(fits), 1)))
 
     def _knows_vectors(self, rows: Selection) -> bool:
         """Whether the vectors of these rows are compared here."""
-        few = len(rows.places) <= _MOST_HERE
-        return few and bool(self._table.column("check", rows.places).all())
+        return len(rows.slots) <= _MOST_HERE and self._table.has_vectors(rows)
 
-    def _fitting(self, places: Places, plan: _Plan) -> NDArray[np.intp]:
+    def _fitting(self, slots: Slots, plan: _Plan) -> NDArray[np.intp]:
         """The numbers of those of some rows that fit exactly.
 
         The columns decide about owner and end. Where a filter or a time has let too many rows
@@ -181,13 +180,13 @@ class Searcher:
         """
         within = plan.search.within
         if plan.where is None and not within:
-            return np.flatnonzero(self._table.column("memory_type", places))  # 0 = it has no text
+            return np.flatnonzero(self._table.column("memory_type", slots))  # 0 = it has no text
         if plan.where is not None:
-            fulfilling = self._table.fulfilling(places.tolist(), plan.where)
-            places = np.array([place if place in fulfilling else -1 for place in places.tolist()])
-        facts = self._found.facts(places[places >= 0])
+            fulfilling = self._table.fulfilling(slots.tolist(), plan.where)
+            slots = np.array([slot if slot in fulfilling else -1 for slot in slots.tolist()])
+        facts = self._found.facts(slots[slots >= 0])
         fits = [not within or any(matching) for matching in facts.matches(within)]
-        return np.flatnonzero(np.isin(places, facts.keys[fits]))
+        return np.flatnonzero(np.isin(slots, facts.keys[fits]))
 
 
 def _with_tokens(
@@ -200,19 +199,19 @@ def _with_tokens(
     measured = list(arms)
     for text, question in embedded.items():
         alike = [n for n, each in enumerate(searches) if each.by_tokens and each.text == text]
-        places = keys_of([arms[n] for n in alike])
-        places = places[places >= 0]
-        if len(places) and question.tokens is not None:
-            near = rows.table.likenesses(places, question.tokens[0])
+        slots = keys_of([arms[n] for n in alike])
+        slots = slots[slots >= 0]
+        if len(slots) and question.tokens is not None:
+            near = rows.table.likenesses(slots, question.tokens[0])
             for n in alike:
-                measured[n] = _measured(arms[n], searches[n].method, places, near)
+                measured[n] = _measured(arms[n], searches[n].method, slots, near)
     return measured
 
 
-def _measured(arm: Arm, method: Method, places: Places, near: Scores) -> Arm:
+def _measured(arm: Arm, method: Method, slots: Slots, near: Scores) -> Arm:
     """An arm with how near its rows come to the tokens of the question."""
     known, tokens = arm.keys >= 0, np.full(len(arm), np.nan)
-    tokens[known] = near[np.searchsorted(places, arm.keys[known])]
+    tokens[known] = near[np.searchsorted(slots, arm.keys[known])]
     name = "similarity" if method == "semantic" else "keyword"
     own = {name: np.where(np.isnan(tokens), np.nan, arm.scores)}
     return replace(arm, measures={**own, **arm.measures, "token_similarity": tokens})

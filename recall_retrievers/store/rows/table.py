@@ -30,8 +30,8 @@ from recall_retrievers.store.rows.columns import (
     RECORD,
     SEGMENT,
     Columns,
-    Places,
     Selection,
+    Slots,
     Wanted,
     record,
 )
@@ -45,7 +45,7 @@ from recall_retrievers.text.words import words as stems
 Read = Sequence[Candidate | None]
 """The memories of rows; None where a row has no text."""
 
-_RESTS_S = 60.0  # seconds until a place has another row: no search takes so long
+_RESTS_S = 60.0  # seconds until a slot has another row: no search takes so long
 _PART = 1_000  # rows at once
 _NAMES = 10_000  # types and authors
 _FILTERS = 64  # whose rows are kept until a row changes
@@ -54,11 +54,11 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Table:
-    """Rows by place. Several threads may use it.
+    """Rows by slot. Several threads may use it.
 
-    A row keeps its place while its id stays: whoever has found it reads the old or the new one. The
-    columns of a change are shown together, once it is committed. The place of a row that is gone is
-    used again. A search that has begun with the old row does not take the new one for it: a place
+    A row keeps its slot while its id stays: whoever has found it reads the old or the new one. The
+    columns of a change are shown together, once it is committed. The slot of a row that is gone is
+    used again. A search that has begun with the old row does not take the new one for it: a slot
     rests a minute.
 
     Args:
@@ -90,7 +90,7 @@ class Table:
         self._turns = Turns(self._memory_at, self._order)
         self._coming: dict[int, np.void] = {}  # the columns of a change that is not committed yet
         self._free: list[int] = np.flatnonzero(~self._columns.live).tolist()  # a heap
-        self._end = len(self._columns)  # of the places that are used, or free
+        self._end = len(self._columns)  # of the slots that are used, or free
         self._resting: deque[tuple[float, int]] = deque()
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
         self._names: dict[int, str] = {}  # the types and authors that have these numbers
@@ -109,87 +109,70 @@ class Table:
             tokens = [coded(each) for each in embedded.tokens]
         with self._changing() as connection:
             ids = [row[0] for row in rows]
-            before = _places(connection, ids)
+            before = _slots(connection, ids)
             tokens = [
                 token or self._tokens_of(connection, before.get(row_id), memory)
                 for token, row_id, memory in zip(tokens, ids, memories, strict=True)
             ]
             beside = self._take_out(connection, before.values())
-            new_places = iter(self._new_places(len(rows) - len(before)))
-            places = [before[x] if x in before else next(new_places) for x in ids]
+            new_slots = iter(self._new_slots(len(rows) - len(before)))
+            slots = [before[x] if x in before else next(new_slots) for x in ids]
             texts, found, coded_tokens = list[tuple[object, ...]](), [], []
-            for place, row, memory, token in zip(places, rows, memories, tokens, strict=True):
+            for slot, row, memory, token in zip(slots, rows, memories, tokens, strict=True):
                 row_id, document, metadata = row
                 written = (metadata or {}).get(WRITTEN_AT)
                 at = written if isinstance(written, int) else None
                 answers = (memory.turn_before or None) if memory else None
-                texts.append((place, row_id, at, answers, document, _ENCODER.encode(metadata)))
+                texts.append((slot, row_id, at, answers, document, _ENCODER.encode(metadata)))
                 if memory is not None:
-                    found += [(*cell, place) for cell in cells.cells_of(metadata or {})]
+                    found += [(*cell, slot) for cell in cells.cells_of(metadata or {})]
                 if token:
-                    coded_tokens.append((place, token))
+                    coded_tokens.append((slot, token))
             connection.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?)", texts)
             connection.executemany("INSERT OR IGNORE INTO cell VALUES (?, ?, ?)", found)
             connection.executemany("INSERT INTO token VALUES (?, ?)", coded_tokens)
             new = np.array([record(*x) for x in zip(ids, memories, strict=True)], dtype=RECORD)
-            new["check"] = self._keep(places, None if embedded is None else embedded.vectors)
-            self._coming |= zip(places, new, strict=True)
-            self._count_words(connection, dict(zip(places, memories, strict=True)), beside)
+            new["check"] = self._keep(slots, None if embedded is None else embedded.vectors)
+            self._coming |= zip(slots, new, strict=True)
+            self._count_words(connection, dict(zip(slots, memories, strict=True)), beside)
 
     def drop(self, ids: Iterable[str]) -> None:
         """Take rows out; ids that are not there are passed over."""
         with self._changing() as connection:
-            before = _places(connection, [*ids])
+            before = _slots(connection, [*ids])
             beside = self._take_out(connection, before.values())
             self._coming |= dict.fromkeys(before.values(), np.zeros(1, dtype=RECORD)[0])
             self._count_words(connection, {}, beside)
-        self._resting += [(time.monotonic() + _RESTS_S, place) for place in before.values()]
-
-    def keep_vectors(self, vectors: Mapping[str, NDArray[np.float32]]) -> None:
-        """Keep vectors that were read from the collection, by the id of their row."""
-        with self._changing() as connection:
-            there = _places(connection, [*vectors])
-            kept = self._keep([*there.values()], np.array([vectors[row_id] for row_id in there]))
-            self._note_checks([*there.values()], kept)
+        self._resting += [(time.monotonic() + _RESTS_S, slot) for slot in before.values()]
 
     @property
     def vector_bytes(self) -> int:
         return 4 * self._vectors.dimension * len(self._columns)
 
-    def torn_vectors(self) -> Places:
-        """The places of the rows whose vector has other bytes than were written."""
-        places = self.living()
-        checks = self.column("check", places)
-        return self._vectors.torn(places[checks != 0], checks[checks != 0])
-
-    def forget_vectors(self, places: Places) -> None:
-        """Take the vectors at places for unknown."""
-        with self._changing():
-            self._note_checks(places.tolist(), 0)
-
-    def _note_checks(self, places: Sequence[int], checks: NDArray[np.uint32] | int) -> None:
-        records = self._columns.at(places)
-        records["check"] = checks
-        self._coming |= zip(places, records, strict=True)
+    def torn_vectors(self) -> Slots:
+        """The slots of the rows whose vector has other bytes than were written."""
+        slots = self.living()
+        checks = self.column("check", slots)
+        return self._vectors.torn(slots[checks != 0], checks[checks != 0])
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
         """A change of rows; the columns that it has put into ``_coming`` are written and shown."""
-        places, records = list[int](), np.empty(0, dtype=RECORD)
+        slots, records = list[int](), np.empty(0, dtype=RECORD)
 
         def show() -> None:
             with self._lock:
-                self._columns.take(places, records)
+                self._columns.take(slots, records)
                 self._filtered = {}
 
         with self.data.changing(show) as connection:
             self._coming = {}
             yield connection
             if self._coming:
-                places, records = [*self._coming], np.array([*self._coming.values()], dtype=RECORD)
-                self._columns.write(connection, places, records)
+                slots, records = [*self._coming], np.array([*self._coming.values()], dtype=RECORD)
+                self._columns.write(connection, slots, records)
                 with self._lock:  # a search that sees the new rows finds room for them
-                    self._columns.grow(places)
+                    self._columns.grow(slots)
 
     def _count_words(
         self,
@@ -198,13 +181,13 @@ class Table:
         beside: Iterable[int],
     ) -> None:
         """Give new rows their words, and those around them and around those that are gone."""
-        for place, length in self._turns.put(connection, memories, beside).items():
-            if place not in self._coming:
-                self._coming[place] = self._columns.at([place])[0]
-            self._coming[place]["length"] = min(length, words.MOST)
+        for slot, length in self._turns.put(connection, memories, beside).items():
+            if slot not in self._coming:
+                self._coming[slot] = self._columns.at([slot])[0]
+            self._coming[slot]["length"] = min(length, words.MOST)
 
-    def _new_places(self, count: int) -> list[int]:
-        """Places for new rows; those that were used lately still rest."""
+    def _new_slots(self, count: int) -> list[int]:
+        """Slots for new rows; those that were used lately still rest."""
         now = time.monotonic()
         while self._resting and self._resting[0][0] <= now:
             heappush(self._free, self._resting.popleft()[1])
@@ -214,51 +197,49 @@ class Table:
         return [heappop(self._free) for _ in range(count)]
 
     def _keep(
-        self, places: Sequence[int], vectors: NDArray[np.float32] | None
+        self, slots: Sequence[int], vectors: NDArray[np.float32] | None
     ) -> NDArray[np.uint32] | int:
         """Keep vectors, and return their checksums; 0 where there are none."""
         if vectors is None or not len(vectors):
             return 0
-        room = max(len(self._columns), max(places) + 1)
+        room = max(len(self._columns), max(slots) + 1)
         before = self._vectors.dimension
-        checks = self._vectors.put(np.array(places), vectors, -(-room // SEGMENT) * SEGMENT)
+        checks = self._vectors.put(np.array(slots), vectors, -(-room // SEGMENT) * SEGMENT)
         if self._vectors.dimension != before:
             self.data.note(dimension=self._vectors.dimension)
         return checks
 
-    def _take_out(self, connection: sqlite3.Connection, places: Iterable[int]) -> set[int]:
-        """Take rows out of the database, and return the places of those around them."""
-        gone = list(places)
+    def _take_out(self, connection: sqlite3.Connection, slots: Iterable[int]) -> set[int]:
+        """Take rows out of the database, and return the slots of those around them."""
+        gone = list(slots)
         if not gone:
             return set()
         beside = self._turns.around(connection, gone).difference(gone)
         words.put(connection, dict.fromkeys(gone, words.NONE))
-        kept = _found(connection, "SELECT place, metadata FROM row WHERE place", gone)
+        kept = _found(connection, "SELECT slot, metadata FROM row WHERE slot", gone)
         of_rows = [
             (*cell, n) for n, data in kept for cell in cells.cells_of(json.loads(data) or {})
         ]
-        connection.executemany(
-            "DELETE FROM cell WHERE key = ? AND value = ? AND place = ?", of_rows
-        )
+        connection.executemany("DELETE FROM cell WHERE key = ? AND value = ? AND slot = ?", of_rows)
         for name in ("row", "token"):
-            connection.execute(f"DELETE FROM {name} WHERE place {_IN}", (listed(gone),))
+            connection.execute(f"DELETE FROM {name} WHERE slot {_IN}", (listed(gone),))
         return beside
 
     def _tokens_of(
-        self, connection: sqlite3.Connection, place: int | None, memory: Candidate | None
+        self, connection: sqlite3.Connection, slot: int | None, memory: Candidate | None
     ) -> bytes:
         """The tokens of a row before it changed, where its text is the same."""
-        if place is None or memory is None:
+        if slot is None or memory is None:
             return b""
-        before = self._memory_at(connection, place)
+        before = self._memory_at(connection, slot)
         if before is None or index_text(before) != index_text(memory):
             return b""
-        found = connection.execute("SELECT vectors FROM token WHERE place = ?", (place,)).fetchone()
+        found = connection.execute("SELECT vectors FROM token WHERE slot = ?", (slot,)).fetchone()
         return found[0] if found else b""
 
-    def _order(self, place: int) -> tuple[int, int]:
+    def _order(self, slot: int) -> tuple[int, int]:
         """What turns are sorted by: their time, and then their id."""
-        row = self._coming[place] if place in self._coming else self._columns.at([place])[0]
+        row = self._coming[slot] if slot in self._coming else self._columns.at([slot])[0]
         return int(row["created"]), int(row["id"])
 
     # -- questions --------------------------------------------------------------------------------
@@ -267,16 +248,16 @@ class Table:
         with self.data.reading() as connection:
             return [row_id for (row_id,) in connection.execute("SELECT id FROM row")]
 
-    def places_of(self, ids: Sequence[str]) -> Places:
-        """The places of rows; -1 for an unknown one."""
+    def slots_of(self, ids: Sequence[str]) -> Slots:
+        """The slots of rows; -1 for an unknown one."""
         with self.data.reading() as connection:
-            known = _places(connection, ids)
+            known = _slots(connection, ids)
         return np.array([known.get(row_id, -1) for row_id in ids], dtype=np.intp)
 
-    def ids_at(self, places: Sequence[int]) -> dict[int, str]:
-        """The ids of rows by their place; without those that are gone."""
+    def ids_at(self, slots: Sequence[int]) -> dict[int, str]:
+        """The ids of rows by their slot; without those that are gone."""
         with self.data.reading() as connection:
-            return dict(_found(connection, "SELECT place, id FROM row WHERE place", places))
+            return dict(_found(connection, "SELECT slot, id FROM row WHERE slot", slots))
 
     def differing(self, page: Mapping[str, Any]) -> list[str]:
         """The ids of the rows of a page of Chroma's whose text or metadata is another one here."""
@@ -297,25 +278,25 @@ class Table:
         with self.data.reading() as connection:
             return dict(_found(connection, "SELECT id, written FROM row WHERE id", ids))
 
-    def column(self, name: str, places: Places) -> NDArray[Any]:
+    def column(self, name: str, slots: Slots) -> NDArray[Any]:
         """A column of rows; see `RECORD`."""
         with self._lock:
-            return self._columns[name][places]
+            return self._columns[name][slots]
 
-    def owners(self, moment: datetime | None) -> tuple[Places, NDArray[np.intp]]:
+    def owners(self, moment: datetime | None) -> tuple[Slots, NDArray[np.intp]]:
         """A row of each owner, such as a user in a session, and how many it has at a moment."""
         with self._lock:
-            places = self._columns.fitting(Wanted(Scope(), standing=Standing(moment))).places
-            columns = [self._columns[name][places] for name in Scope.model_fields]
+            slots = self._columns.fitting(Wanted(Scope(), standing=Standing(moment))).slots
+            columns = [self._columns[name][slots] for name in Scope.model_fields]
         # As one number each, of 64 bits as the columns: rows are sorted ten times as slowly.
         owners = sum(column * np.uint64(2 * n + 1) for n, column in enumerate(columns))
         _, first, counts = np.unique(owners, return_index=True, return_counts=True)
-        return places[first], counts
+        return slots[first], counts
 
     def several_users(self, scope: Scope) -> bool:
         """Whether rows in a scope are of more than one user."""
         with self._lock:
-            users = self._columns["user_id"][self._columns.fitting(Wanted(scope)).places]
+            users = self._columns["user_id"][self._columns.fitting(Wanted(scope)).slots]
         named = users[users != 0]
         return bool((named != named[:1]).any())
 
@@ -336,55 +317,61 @@ class Table:
                 selected[n] = Selection(fits & known[key], whole=False)
         return selected
 
-    def living(self) -> Places:
+    def living(self) -> Slots:
         with self._lock:
             return np.flatnonzero(self._columns.live)
 
+    def has_vectors(self, rows: Selection) -> bool:
+        """Whether the vector of each of these rows is known."""
+        with self._lock:
+            missing = self._columns["check"][: len(rows.fits)] == 0
+        return not (missing & rows.fits).any()
+
     def nearest(
-        self, places: Places, vector: NDArray[np.float32], limit: int, compared: int
-    ) -> tuple[Places, Scores]:
+        self, slots: Slots, vector: NDArray[np.float32], limit: int, compared: int
+    ) -> tuple[Slots, Scores]:
         """Of these rows, in order, those nearest to a vector of length 1, and how similar they are.
 
         Where there are more than that, about so many are compared. Each must have a vector.
         """
-        if len(places) > compared:
+        if len(slots) > compared:
             if 2 * self._vectors.sketched < len(self):  # the mean of so few may be another
                 self._vectors.make_sketches(self.living())
-            places = self._vectors.near(places, vector, compared)
-        cosines = self._vectors.cosines(places, vector)
-        few = limit < len(places)
-        best = np.argpartition(-cosines, limit - 1)[:limit] if few else np.arange(len(places))
+            slots = self._vectors.near(slots, vector, compared)
+        cosines = self._vectors.cosines(slots, vector)
+        few = limit < len(slots)
+        best = np.argpartition(-cosines, limit - 1)[:limit] if few else np.arange(len(slots))
         ranked = best[np.argsort(-cosines[best], kind="stable")]
-        return places[ranked], cosines[ranked].clip(0, 1).astype(np.float64)
+        return slots[ranked], cosines[ranked].clip(0, 1).astype(np.float64)
 
     def vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
         """The ids of the rows whose vector is known, and whole, a thousand at a time."""
-        places = self.living()
-        places = places[self.column("check", places) != 0]
-        places = np.setdiff1d(places, self.torn_vectors())
-        for start in range(0, len(places), _PART):
-            part = self.ids_at(places[start : start + _PART].tolist())
+        slots = self.living()
+        slots = slots[self.column("check", slots) != 0]
+        slots = np.setdiff1d(slots, self.torn_vectors())
+        for start in range(0, len(slots), _PART):
+            part = self.ids_at(slots[start : start + _PART].tolist())
             yield [*part.values()], self._vectors.at(np.array([*part], dtype=np.intp))
 
-    def likenesses(self, places: Places, question: TokenVectors) -> Scores:
+    def likenesses(self, slots: Slots, question: TokenVectors) -> Scores:
         """How near rows come to the tokens of a question; not a number where that is not known.
 
-        The rows are in the order of their places. A rare word of the question counts more than a
+        The rows are in the order of their slots. A rare word of the question counts more than a
         common one.
         """
         with self.data.reading() as connection:
-            query = "SELECT place, vectors FROM token WHERE place"
-            tokens = dict(_found(connection, query, places.tolist()))
+            query = "SELECT slot, vectors FROM token WHERE slot"
+            tokens = dict(_found(connection, query, slots.tolist()))
             weights = _rarities(connection, question.words)
-        near = np.full(len(places), np.nan)
-        near[np.searchsorted(places, [*tokens])] = likeness(
+        near = np.full(len(slots), np.nan)
+        near[np.searchsorted(slots, [*tokens])] = likeness(
             [*tokens.values()], question.vectors, np.array(weights, dtype=np.float32)
         )
         return near
 
     def by_words(
         self, text: str, limit: int, rows: Selection, *, with_lacking: bool = False
-    ) -> tuple[Places, Scores, WordsInScope | None]:
+    ) -> tuple[Slots, Scores, WordsInScope | None]:
         """Of these rows the best by BM25, their scores, and how they use words, if that is asked.
 
         The best come first.
@@ -394,41 +381,41 @@ class Table:
             counts = dict(zip(terms, words.having(connection, terms), strict=True))
             with self._lock:
                 lengths, hashes = self._columns["length"], self._columns["id"]
-            places, scores = words.best(connection, counts, limit, lengths, rows)
+            slots, scores = words.best(connection, counts, limit, lengths, rows)
             known = None
             if with_lacking:
                 [[number]] = connection.execute("SELECT value FROM fact WHERE name = 'rows'")
                 together = sum(rarity(number, each) for each in counts.values())
                 known = WordsInScope(words.lacking(connection, counts, rows), together)
-        living = hashes[places] != 0
-        places, scores = places[living], scores[living]
-        if len(places) > limit:
+        living = hashes[slots] != 0
+        slots, scores = slots[living], scores[living]
+        if len(slots) > limit:
             best = scores >= np.partition(scores, -limit)[-limit]
-            places, scores = places[best], scores[best]
+            slots, scores = slots[best], scores[best]
         # The order of equal rows must not depend on the order in which they came.
-        order = np.lexsort((hashes[places], -scores))[:limit]
-        return places[order], scores[order], known
+        order = np.lexsort((hashes[slots], -scores))[:limit]
+        return slots[order], scores[order], known
 
     # -- memories ---------------------------------------------------------------------------------
 
-    def memories(self, places: Sequence[int], where: Where | None) -> list[Candidate | None]:
+    def memories(self, slots: Sequence[int], where: Where | None) -> list[Candidate | None]:
         """The memories of rows; None if one is gone, has no text, or does not fit a filter."""
-        rows = self.fulfilling(places, where)
-        return [self._read(rows[place]) if place in rows else None for place in places]
+        rows = self.fulfilling(slots, where)
+        return [self._read(rows[slot]) if slot in rows else None for slot in slots]
 
-    def fulfilling(self, places: Sequence[int], where: Where | None) -> dict[int, Row]:
-        """The rows among these that fulfil a filter, by place."""
-        if not places:
+    def fulfilling(self, slots: Sequence[int], where: Where | None) -> dict[int, Row]:
+        """The rows among these that fulfil a filter, by slot."""
+        if not slots:
             return {}
         with self.data.reading() as connection:
-            rows = _rows_at(connection, places)
+            rows = _rows_at(connection, slots)
         return {n: row for n, row in rows.items() if fulfils(where, row[1] or "", row[2] or {})}
 
-    def facts_of(self, places: Places, source: Found) -> Facts:
+    def facts_of(self, slots: Slots, source: Found) -> Facts:
         """What ranking reads of rows, sorted by id; those that are gone are left out."""
         with self.data.reading() as connection:
-            query = "SELECT place, id, ifnull(answers, '') FROM row WHERE place"
-            found = _found(connection, query, places.tolist())
+            query = "SELECT slot, id, ifnull(answers, '') FROM row WHERE slot"
+            found = _found(connection, query, slots.tolist())
         found.sort(key=itemgetter(1))
         at, ids, answers = zip(*found, strict=True) if found else ((), (), ())
         with self._lock:
@@ -450,13 +437,13 @@ class Table:
         )
 
     def _named(
-        self, places: Sequence[int], types: Sequence[int], authors: Sequence[int]
+        self, slots: Sequence[int], types: Sequence[int], authors: Sequence[int]
     ) -> Mapping[int, str]:
         """Types and authors by their number; of those not seen before, a row is read."""
         if len(self._names) > _NAMES:
             self._names = {}
-        pairs = dict(zip(zip(types, authors, strict=True), places, strict=True))
-        new = [place for pair, place in pairs.items() if not self._names.keys() >= {*pair}]
+        pairs = dict(zip(zip(types, authors, strict=True), slots, strict=True))
+        new = [slot for pair, slot in pairs.items() if not self._names.keys() >= {*pair}]
         for memory in self.memories(new, None):
             if memory is not None:
                 for name in (memory.memory_type, memory.author):
@@ -468,20 +455,20 @@ class Table:
         self.data.close()
         self._vectors.close()
 
-    def _memory_at(self, connection: sqlite3.Connection, place: int) -> Candidate | None:
-        row = _rows_at(connection, [place]).get(place)
+    def _memory_at(self, connection: sqlite3.Connection, slot: int) -> Candidate | None:
+        row = _rows_at(connection, [slot]).get(slot)
         return None if row is None else self._read(row)
 
 
-def _rows_at(connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, Row]:
-    """The rows at places, as Chroma returned them."""
-    query = "SELECT place, id, document, metadata FROM row WHERE place"
-    return {n: (*row, json.loads(data)) for n, *row, data in _found(connection, query, places)}
+def _rows_at(connection: sqlite3.Connection, slots: Sequence[int]) -> dict[int, Row]:
+    """The rows at slots, as Chroma returned them."""
+    query = "SELECT slot, id, document, metadata FROM row WHERE slot"
+    return {n: (*row, json.loads(data)) for n, *row, data in _found(connection, query, slots)}
 
 
-def _places(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
-    """The places of rows by their id."""
-    return dict(_found(connection, "SELECT id, place FROM row WHERE id", ids))
+def _slots(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
+    """The slots of rows by their id."""
+    return dict(_found(connection, "SELECT id, slot FROM row WHERE id", ids))
 
 
 def _found(

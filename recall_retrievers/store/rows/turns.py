@@ -40,61 +40,61 @@ class Turns:
     ) -> dict[int, int]:
         """Give new rows their words, and those around them, and around those that are gone, anew.
 
-        The database is in a transaction that has the new rows. By place: how many words each has.
+        The database is in a transaction that has the new rows. By slot: how many words each has.
         """
-        for place, memory in memories.items():
-            self._keep(place, memory)
+        for slot, memory in memories.items():
+            self._keep(slot, memory)
         look = _Look(connection, self._order)
         changed = {*beside, *self.around(connection, memories)} | memories.keys()
-        found = {place: self._said(connection, place) for place in sorted(changed)}
+        found = {slot: self._said(connection, slot) for slot in sorted(changed)}
         counts = {
-            place: words.NONE if own is None else self._counts(look, place, own)
-            for place, own in found.items()
+            slot: words.NONE if own is None else self._counts(look, slot, own)
+            for slot, own in found.items()
         }
         return words.put(connection, counts)
 
-    def around(self, connection: sqlite3.Connection, places: Iterable[int]) -> set[int]:
-        """The places of the rows whose words change when these rows come or go."""
+    def around(self, connection: sqlite3.Connection, slots: Iterable[int]) -> set[int]:
+        """The slots of the rows whose words change when these rows come or go."""
         look, changed = _Look(connection, self._order), set[int | None]()
-        for place in places:
-            at: int | None = place
+        for slot in slots:
+            at: int | None = slot
             for _ in AFTER:
                 at = None if at is None else look.before(at)[0]
                 changed.add(at)
-            at = place
+            at = slot
             for _ in BEFORE:
                 at = None if at is None else look.after(at)
                 changed.add(at)
-        return {place for place in changed if place is not None}
+        return {slot for slot in changed if slot is not None}
 
-    def _counts(self, look: _Look, place: int, own: Spoken) -> Counter[str]:
+    def _counts(self, look: _Look, slot: int, own: Spoken) -> Counter[str]:
         """How often each word counts for a row."""
         before, after = list[Sequence[str]](), list[Sequence[str]]()
-        at: int | None = place
+        at: int | None = slot
         for _ in BEFORE:
             earlier, beside = (None, False) if at is None else look.before(at)
             # A turn has the end of the turn that it answers. One beside it is read.
             turn = None if at is None else self._said(look.connection, earlier if beside else at)
             before.append((turn.ending if beside else turn.before) if turn else ())
             at = earlier
-        at = place
+        at = slot
         for _ in AFTER:
             at = None if at is None else look.after(at)
             turn = None if at is None else self._said(look.connection, at)
             after.append(turn.opening if turn else ())
         return counted(own.own, before, after)
 
-    def _said(self, connection: sqlite3.Connection, place: int | None) -> Spoken | None:
-        if place is None:
+    def _said(self, connection: sqlite3.Connection, slot: int | None) -> Spoken | None:
+        if slot is None:
             return None
-        if place not in self._spoken:
-            self._keep(place, self._read(connection, place))
-        return self._spoken[place]
+        if slot not in self._spoken:
+            self._keep(slot, self._read(connection, slot))
+        return self._spoken[slot]
 
-    def _keep(self, place: int, memory: Candidate | None) -> None:
+    def _keep(self, slot: int, memory: Candidate | None) -> None:
         if len(self._spoken) >= _KEPT:
             self._spoken.popitem(last=False)
-        self._spoken[place] = None if memory is None else Spoken(memory)
+        self._spoken[slot] = None if memory is None else Spoken(memory)
 
 
 class _Look:
@@ -106,41 +106,41 @@ class _Look:
         self._rows: dict[int, tuple[str, str | None]] = {}
         self._replies: dict[str, list[int]] = {}
 
-    def before(self, place: int) -> tuple[int | None, bool]:
+    def before(self, slot: int) -> tuple[int | None, bool]:
         """The turn before a turn, and whether it answers the same turn.
 
         Several turns of one speaker answer one turn. So the turn before is the last of these, or
         else the turn that is answered.
         """
-        _, answers = self._row(place)
+        _, answers = self._row(slot)
         if answers is None:
             return None, False
         turns = self._answering(answers)
-        if own := turns.index(place):
+        if own := turns.index(slot):
             return turns[own - 1], True
-        found = self.connection.execute("SELECT place FROM row WHERE id = ?", (answers,)).fetchone()
+        found = self.connection.execute("SELECT slot FROM row WHERE id = ?", (answers,)).fetchone()
         return (found[0] if found else None), False
 
-    def after(self, place: int) -> int | None:
+    def after(self, slot: int) -> int | None:
         """The turn after a turn."""
-        row_id, answers = self._row(place)
+        row_id, answers = self._row(slot)
         turns = [] if answers is None else self._answering(answers)
-        rest = turns[turns.index(place) + 1 :] if turns else []
+        rest = turns[turns.index(slot) + 1 :] if turns else []
         return next(iter(rest or self._answering(row_id)), None)
 
-    def _row(self, place: int) -> tuple[str, str | None]:
-        if place not in self._rows:
-            self._rows[place] = self.connection.execute(
-                "SELECT id, answers FROM row WHERE place = ?", (place,)
+    def _row(self, slot: int) -> tuple[str, str | None]:
+        if slot not in self._rows:
+            self._rows[slot] = self.connection.execute(
+                "SELECT id, answers FROM row WHERE slot = ?", (slot,)
             ).fetchone()
-        return self._rows[place]
+        return self._rows[slot]
 
     def _answering(self, row_id: str) -> list[int]:
-        """The places of the turns that answer a turn, the oldest first."""
+        """The slots of the turns that answer a turn, the oldest first."""
         if row_id not in self._replies:
             found = self.connection.execute(
-                "SELECT place FROM row WHERE answers = ?", (row_id,)
+                "SELECT slot FROM row WHERE answers = ?", (row_id,)
             ).fetchall()
-            turns = [place for (place,) in found]
+            turns = [slot for (slot,) in found]
             self._replies[row_id] = sorted(turns, key=self._order) if found[1:] else turns
         return self._replies[row_id]

@@ -4,7 +4,7 @@ Chroma takes 40 ms to return a thousand vectors; a thousand are compared here in
 They have 32 bits: numpy compares those of 16 bits five times as slowly, and `repair` can build
 Chroma's index from them.
 
-A vector lies at the place of its row in one file. It is written before its row is committed, and
+A vector lies at the slot of its row in one file. It is written before its row is committed, and
 nobody waits until it is on the disk. So each row has a checksum of its vector: after a kill or a
 power cut the file may hold another one, or zeros.
 
@@ -28,33 +28,34 @@ from numpy.typing import NDArray
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.system import mapped, open_private, read_at
 from recall_retrievers.store.embedding.token_vectors import TokenVectors, unit
-from recall_retrievers.store.rows.columns import Places
+from recall_retrievers.store.rows.columns import Slots
 
 FILE = "vectors"
 _BLOCK = 8192  # rows compared at once
 _SAMPLE = 10_000  # rows: the mean of more is the same
 _WORD = 64  # bits of a sketch that are compared at once
+_DENSE = 4  # where every fourth sketch is compared, all are: they lie in line
 
 
 class Vectors:
-    """Vectors of length 1, by the place of their row. One thread at a time may put some.
+    """Vectors of length 1, by the slot of their row. One thread at a time may put some.
 
     Args:
         folder: The folder of the file; where it is cut off, zeros are read. None = a file without
             a name.
         dimension: The length of a vector; 0 = not known yet.
-        places: How many places there are.
+        slots: How many slots there are.
 
     Attributes:
         sketched: Of how many rows the mean was taken when sketches were made; 0 = there are none.
     """
 
-    def __init__(self, folder: Path | None, dimension: int, places: int) -> None:
+    def __init__(self, folder: Path | None, dimension: int, slots: int) -> None:
         self.dimension = dimension
         self.sketched = 0
-        self._sketches: tuple[NDArray[np.float32], NDArray[np.uint64]]
         self._rows = np.zeros((0, dimension), dtype=np.float32)
-        self._places = places if dimension else 0
+        self._sketches: tuple[NDArray[np.float32], NDArray[np.uint64]]  # the mean; by word and row
+        self._slots = slots if dimension else 0
         self._mapping = threading.Lock()  # for a moment: nothing is mapped once it is closed
         self._sketching = threading.Lock()  # while sketches are made, or some of them change
         if folder is None:
@@ -63,18 +64,18 @@ class Vectors:
         else:
             self._file = open_private(folder / FILE)
         self._closed = finalize(self, os.close, self._file)
-        if os.fstat(self._file).st_size < 4 * places * dimension:
-            os.truncate(self._file, 4 * places * dimension)
+        if os.fstat(self._file).st_size < 4 * slots * dimension:
+            os.truncate(self._file, 4 * slots * dimension)
 
-    def put(self, places: Places, vectors: NDArray[np.float32], room: int) -> NDArray[np.uint32]:
-        """Put vectors at places, of which there are ``room`` with these; return their checksums."""
+    def put(self, slots: Slots, vectors: NDArray[np.float32], room: int) -> NDArray[np.uint32]:
+        """Put vectors at slots, of which there are ``room`` with these; return their checksums."""
         self.dimension = vectors.shape[1]
         scaled, size = unit(vectors).astype(np.float32), 4 * self.dimension
-        if room > self._places:
+        if room > self._slots:
             os.truncate(self._file, room * size)
-            self._places = room
-        for part in np.split(np.arange(len(places)), np.flatnonzero(np.diff(places) != 1) + 1):
-            os.lseek(self._file, int(places[part[0]]) * size, os.SEEK_SET)
+            self._slots = room
+        for part in np.split(np.arange(len(slots)), np.flatnonzero(np.diff(slots) != 1) + 1):
+            os.lseek(self._file, int(slots[part[0]]) * size, os.SEEK_SET)
             left = memoryview(scaled[part].tobytes())
             while left:
                 left = left[os.write(self._file, left) :]
@@ -83,32 +84,32 @@ class Vectors:
                 mean, sketches = self._sketches
                 if room > len(sketches[0]):
                     sketches = np.pad(sketches, ((0, 0), (0, room - len(sketches[0]))))
-                sketches[:, places] = self._sketch(scaled, mean)
+                sketches[:, slots] = self._sketch(scaled, mean)
                 self._sketches = mean, sketches
         return checksums(scaled)
 
-    def torn(self, places: Places, checks: NDArray[np.uint32]) -> Places:
-        """Those of these places, in order, whose vector does not have its checksum.
+    def torn(self, slots: Slots, checks: NDArray[np.uint32]) -> Slots:
+        """Those of these slots, in order, whose vector does not have its checksum.
 
         The file is read, not mapped: a bad sector is an `OSError`, and no signal.
         """
-        wrong, size = np.zeros(len(places), dtype=np.bool_), 4 * self.dimension
-        for block in np.unique(places // _BLOCK).tolist():
+        wrong, size = np.zeros(len(slots), dtype=np.bool_), 4 * self.dimension
+        for block in np.unique(slots // _BLOCK).tolist():
             first = _BLOCK * block
-            inside = slice(*np.searchsorted(places, [first, first + _BLOCK]))
+            inside = slice(*np.searchsorted(slots, [first, first + _BLOCK]))
             data = read_at(self._file, _BLOCK * size, first * size)
             vectors = np.frombuffer(data, np.float32).reshape(-1, self.dimension)
-            wrong[inside] = checksums(vectors[places[inside] - first]) != checks[inside]
-        return places[wrong]
+            wrong[inside] = checksums(vectors[slots[inside] - first]) != checks[inside]
+        return slots[wrong]
 
-    def at(self, places: Places) -> NDArray[np.float32]:
-        return self._all()[places]
+    def at(self, slots: Slots) -> NDArray[np.float32]:
+        return self._all()[slots]
 
-    def cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The cosines of the vectors at places, in order, to a vector of length 1."""
-        rows, cosines = self._all(), np.empty(len(places), dtype=np.float32)
-        for start in range(0, len(places), _BLOCK):
-            part = places[start : start + _BLOCK]
+    def cosines(self, slots: Slots, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The cosines of the vectors at slots, in order, to a vector of length 1."""
+        rows, cosines = self._all(), np.empty(len(slots), dtype=np.float32)
+        for start in range(0, len(slots), _BLOCK):
+            part = slots[start : start + _BLOCK]
             in_line = part[-1] - part[0] == len(part) - 1  # that needs no copy
             compared = rows[part[0] : part[-1] + 1] if in_line else rows[part]
             # `@` starts threads that wait for each other: 12 ms instead of 1 on a busy machine.
@@ -117,23 +118,28 @@ class Vectors:
 
     # -- sketches ---------------------------------------------------------------------------------
 
-    def make_sketches(self, places: Places) -> None:
+    def make_sketches(self, slots: Slots) -> None:
         """Make the sketches of all rows, with the mean of these."""
         with self._sketching:
             rows = self._all()
-            mean = rows[places[:: len(places) // _SAMPLE + 1]].mean(axis=0)
+            mean = rows[slots[:: len(slots) // _SAMPLE + 1]].mean(axis=0)
             parts = [self._sketch(rows[n : n + _BLOCK], mean) for n in range(0, len(rows), _BLOCK)]
             self._sketches = mean, np.concatenate(parts, axis=1)
-            self.sketched = len(places)
+            self.sketched = len(slots)
 
-    def near(self, places: Places, vector: NDArray[np.float32], most: int) -> Places:
-        """About so many of these places, or a few more: those with the most similar sketches."""
+    def near(self, slots: Slots, vector: NDArray[np.float32], most: int) -> Slots:
+        """About so many of these slots, in order: those with the most similar sketches."""
         mean, sketches = self._sketches
-        far = np.zeros(len(places), dtype=np.uint16)
-        for word, own in zip(sketches, self._sketch(vector[None], mean), strict=True):
-            far += np.bitwise_count(word[places] ^ own)
+        own, far = self._sketch(vector[None], mean), np.empty(len(slots), dtype=np.uint16)
+        for start in range(0, len(slots), _BLOCK):
+            part = slots[start : start + _BLOCK]
+            first, end = part[0], part[-1] + 1
+            dense = end - first < _DENSE * len(part)
+            compared = sketches[:, first:end] if dense else sketches[:, part]
+            bits = np.bitwise_count(compared ^ own).sum(axis=0, dtype=np.uint16)
+            far[start : start + _BLOCK] = bits[part - first] if dense else bits
         limit = np.searchsorted(np.bincount(far).cumsum(), most)
-        return places[far <= limit]
+        return slots[far <= limit]
 
     def _sketch(
         self, vectors: NDArray[np.float32], mean: NDArray[np.float32]
@@ -152,10 +158,10 @@ class Vectors:
 
     def _all(self) -> NDArray[np.float32]:
         with self._mapping:
-            if len(self._rows) < self._places:
+            if len(self._rows) < self._slots:
                 if not self._closed.alive:
                     raise StoreClosedError("the store was closed while it was searched")
-                read = mapped(self._file, 4 * self._places * self.dimension)
+                read = mapped(self._file, 4 * self._slots * self.dimension)
                 self._rows = np.frombuffer(read, np.float32).reshape(-1, self.dimension)
             return self._rows
 
@@ -185,8 +191,7 @@ def likeness(
     """
     total, dimension = float(weights.sum()), question.shape[1]
     width = -(-dimension // _PER_BYTE)
-    same = all(_WIDTH.unpack_from(row)[0] == width for row in rows)
-    if total <= 0 or not rows or not same:  # of another model
+    if total <= 0 or {row[: _WIDTH.size] for row in rows} != {_WIDTH.pack(width)}:  # another model
         return np.zeros(len(rows), dtype=np.float32)
     codes = np.frombuffer(b"".join([row[_WIDTH.size :] for row in rows]), dtype=np.uint8)
     counts = np.array([(len(row) - _WIDTH.size) // width for row in rows])

@@ -1,7 +1,7 @@
 """The words of rows in SQLite, and the best rows by BM25.
 
-The rows that have a word are its postings: a blob for each segment of 4,096 places, with a number
-for each row, its place in the segment and how often the word counts for it. So a search reads a few
+The rows that have a word are its postings: a blob for each segment of 4,096 slots, with a number
+for each row, its slot in the segment and how often the word counts for it. So a search reads a few
 blobs, and calculates with numpy. What is replaced or deleted leaves the postings at once: equal
 collections answer equally.
 
@@ -20,7 +20,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.store.rows.columns import SEGMENT, Places, Selection
+from recall_retrievers.store.rows.columns import SEGMENT, Selection, Slots
 from recall_retrievers.store.rows.database import listed
 from recall_retrievers.text.bm25 import MOST_FREQUENT, frequency, rarity
 
@@ -35,8 +35,8 @@ NONE = Counter[str]()
 """The words of a row that has none."""
 
 Scores = NDArray[np.float64]
-Scored = tuple[Places, Scores]
-"""The places of rows, and their scores."""
+Scored = tuple[Slots, Scores]
+"""The slots of rows, and their scores."""
 
 
 @lru_cache(maxsize=65_536)
@@ -47,15 +47,15 @@ def _term(word: str) -> int:
 
 
 def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dict[int, int]:
-    """Give rows, by place, their words in place of the old, and return how many each has."""
+    """Give rows, by slot, their words in place of the old, and return how many each has."""
     old = _of_rows(connection, list(rows))
     added, gone = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     blobs: list[tuple[int, bytes]] = []
     lengths: dict[int, int] = {}
     total = rows_with_words = 0
-    for place, counts in rows.items():
-        segment, offset = divmod(place, SEGMENT)
-        before = _counts(old.get(place, b""))
+    for slot, counts in rows.items():
+        segment, offset = divmod(slot, SEGMENT)
+        before = _counts(old.get(slot, b""))
         after = {_term(word): min(times, MOST) for word, times in counts.items()}
         for term in before.keys() | after.keys():
             if before.get(term) != after.get(term):
@@ -66,23 +66,23 @@ def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dic
                     added[key].append(offset << _SHIFT | after[term])
         if after:
             terms = [term << _SHIFT | times for term, times in after.items()]
-            blobs.append((place, np.array(terms, dtype="<u8").tobytes()))
-        lengths[place] = sum(after.values())
-        total += lengths[place] - sum(before.values())
+            blobs.append((slot, np.array(terms, dtype="<u8").tobytes()))
+        lengths[slot] = sum(after.values())
+        total += lengths[slot] - sum(before.values())
         rows_with_words += bool(after) - bool(before)
     _write_postings(connection, added, gone)
-    lost = [(place,) for place in rows if place in old]
-    connection.executemany("DELETE FROM said WHERE place = ?", lost)
+    lost = [(slot,) for slot in rows if slot in old]
+    connection.executemany("DELETE FROM said WHERE slot = ?", lost)
     connection.executemany("INSERT INTO said VALUES (?, ?)", blobs)
     changes = [(rows_with_words, "rows"), (total, "words")]
     connection.executemany("UPDATE fact SET value = value + ? WHERE name = ?", changes)
     return lengths
 
 
-def _of_rows(connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, bytes]:
+def _of_rows(connection: sqlite3.Connection, slots: Sequence[int]) -> dict[int, bytes]:
     """The words of rows, each with how often it counts; without rows that have none."""
-    query = "SELECT place, words FROM said WHERE place IN (SELECT value FROM json_each(?))"
-    return dict(connection.execute(query, (listed(places),)).fetchall())
+    query = "SELECT slot, words FROM said WHERE slot IN (SELECT value FROM json_each(?))"
+    return dict(connection.execute(query, (listed(slots),)).fetchall())
 
 
 def _counts(words: bytes) -> dict[int, int]:
@@ -140,8 +140,8 @@ def lacking(
     missing = {word for word, count in counts.items() if not count}
     for word, count in counts.items():
         if 0 < count <= _FEW and not rows.whole:
-            places, _ = _postings(connection, _term(word), None)
-            if not rows.holds(places).any():
+            slots, _ = _postings(connection, _term(word), None)
+            if not rows.holds(slots).any():
                 missing.add(word)
     return frozenset(missing)
 
@@ -165,12 +165,12 @@ def best(
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     relative = _ROUNDED / (facts["words"] / max(facts["rows"], 1) or 1.0)
     search = _Search(connection, lengths, relative)
-    few = len(rows.places) <= _FEW
-    if few and _A_ROW * len(rows.places) < sum(each.rows for each in terms):
-        places, scores = search.counted(rows.places, np.zeros(len(rows.places)), terms)
+    few = len(rows.slots) <= _FEW
+    if few and _A_ROW * len(rows.slots) < sum(each.rows for each in terms):
+        slots, scores = search.counted(rows.slots, np.zeros(len(rows.slots)), terms)
     else:
-        places, scores = search.postings(terms, limit, rows)
-    return places[scores > 0], scores[scores > 0].round(_DIGITS)
+        slots, scores = search.postings(terms, limit, rows)
+    return slots[scores > 0], scores[scores > 0].round(_DIGITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +191,10 @@ class _Search:
     def postings(self, terms: Sequence[_Term], limit: int, rows: Selection) -> Scored:
         """The scores of rows, out of the postings of the words."""
         fits, inside = rows.fits, rows.fits.reshape(-1, SEGMENT).any(axis=1)
-        # A segment that has come since then has no place among these.
+        # A segment that has come since then has no slot among these.
         whole = inside.all() and len(fits) == len(self.lengths)
         segments = None if whole else np.flatnonzero(inside)
-        scores, found, number = np.zeros(len(self.lengths)), list[Places](), 0
+        scores, found, number = np.zeros(len(self.lengths)), list[Slots](), 0
         left = sum(each.rows for each in terms)
         rest = MOST_FREQUENT * sum(each.rarity for each in terms)
         for n, term in enumerate(terms):
@@ -207,35 +207,35 @@ class _Search:
                         return self.counted(chance, scores[chance], terms[n:])
                     found, fits = [chance], np.zeros(len(scores), dtype=np.bool_)
                     fits[chance] = True
-            places, times = _postings(self.connection, term.key, segments)
-            wanted = fits[places]
-            places, times = places[wanted], times[wanted]
-            before = scores[places]
-            found.append(places[before == 0])
+            slots, times = _postings(self.connection, term.key, segments)
+            wanted = fits[slots]
+            slots, times = slots[wanted], times[wanted]
+            before = scores[slots]
+            found.append(slots[before == 0])
             number += len(found[-1])
-            relative = self.relative[self.lengths[places]]
-            scores[places] = before + term.rarity * frequency(times, relative)
+            relative = self.relative[self.lengths[slots]]
+            scores[slots] = before + term.rarity * frequency(times, relative)
             left -= term.rows
             rest -= MOST_FREQUENT * term.rarity
         seen = np.concatenate(found)
         return seen, scores[seen]
 
-    def counted(self, places: Places, scores: Scores, terms: Iterable[_Term]) -> Scored:
+    def counted(self, slots: Slots, scores: Scores, terms: Iterable[_Term]) -> Scored:
         """The scores of a few rows, with what these words add, out of the words of each row."""
-        read = _of_rows(self.connection, places.tolist())
-        blobs = [read.get(place, b"") for place in places.tolist()]
+        read = _of_rows(self.connection, slots.tolist())
+        blobs = [read.get(slot, b"") for slot in slots.tolist()]
         row = np.repeat(np.arange(len(blobs)), [len(blob) >> 3 for blob in blobs])
         words = np.frombuffer(b"".join(blobs), dtype="<u8")
         scores, key, times = scores.copy(), words >> _SHIFT, (words & MOST).astype(np.float64)
-        relative = self.relative[self.lengths[places]]
+        relative = self.relative[self.lengths[slots]]
         for term in terms:
             hits = np.flatnonzero(key == term.key)
             at = row[hits]
             scores[at] += term.rarity * frequency(times[hits], relative[at])
-        return places, scores
+        return slots, scores
 
 
-def _postings(connection: sqlite3.Connection, term: int, segments: Places | None) -> Scored:
+def _postings(connection: sqlite3.Connection, term: int, segments: Slots | None) -> Scored:
     """The rows that have a word, in all segments or in some, and how often it counts."""
     asked, values = "BETWEEN ? AND ?", tuple[int | str, ...](_keys(term))
     if segments is not None:
@@ -244,8 +244,8 @@ def _postings(connection: sqlite3.Connection, term: int, segments: Places | None
     read = connection.execute(f"SELECT key, rows FROM posting WHERE key {asked}", values).fetchall()
     first = np.array([(key & MOST) * SEGMENT for key, _ in read], dtype=np.intp)
     postings = np.frombuffer(b"".join([blob for _, blob in read]), dtype="<u4")
-    places = np.repeat(first, [len(blob) >> 2 for _, blob in read]) + (postings >> _SHIFT)
-    return places, (postings & MOST).astype(np.float64)
+    slots = np.repeat(first, [len(blob) >> 2 for _, blob in read]) + (postings >> _SHIFT)
+    return slots, (postings & MOST).astype(np.float64)
 
 
 def _keys(term: int) -> tuple[int, int]:
