@@ -1,7 +1,6 @@
 """The embedding default."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -60,15 +59,15 @@ class TestMiniLM:
         assert [lovely @ sunny, lovely @ stadium] == pytest.approx([0.6660, 0.1046], abs=0.02)
 
     def test_vectors_of_floats_can_be_compared(self) -> None:
-        """A collection may have them: of Chroma's default, or of this model before it rounded."""
+        """A collection may have them: Chroma's default makes such ones."""
         texts = [*MIXED, *TALK]
         onnxruntime, _ = local_model.runtime("")
-        floats = local_model.session(onnxruntime, str(minilm.packaged_weights()), "")
+        floats = onnxruntime.InferenceSession(str(minilm.packaged_weights()))
         for text, vector in zip(texts, MiniLM().embed_documents(texts), strict=True):
             ids = np.array([MiniLM().network().tokens("passage", text)])
             inputs = {"input_ids": ids, "attention_mask": ids * 0 + 1, "token_type_ids": ids * 0}
-            of_floats = unit(floats.run(None, inputs)[0].mean(axis=1))[0]
-            assert vector @ of_floats > 0.99, text
+            [hidden] = floats.run(None, inputs)
+            assert vector @ unit(hidden[0].mean(axis=0)) > 0.99, text
 
     def test_the_last_questions_are_remembered(self) -> None:
         first, tokens = MiniLM().embed_query_with_tokens("When did we last speak about tea?")
@@ -133,35 +132,6 @@ class TestWeights:
         other.write_bytes(b"something else")
         monkeypatch.setattr(minilm, "packaged_weights", lambda: other)
         with pytest.raises(StoreError, match=r"not the expected file.*SHA-256.*expected 8199be6f"):
-            MiniLM().embed_query("tea")
-
-    def test_chromas_cache_serves_where_there_is_no_package(
-        self, fresh: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        packaged = minilm.packaged_weights()
-        assert packaged is not None
-        cache = fresh / ".cache" / "chroma" / "onnx_models" / "all-MiniLM-L6-v2" / "onnx"
-        cache.mkdir(parents=True)
-        shutil.copyfile(packaged, cache / "model.onnx")
-        packaged_vector = MiniLM().embed_query("tea")
-        MiniLM.load.cache_clear()
-        monkeypatch.setattr(minilm, "packaged_weights", lambda: None)
-        assert 0.99 < MiniLM().embed_query("tea") @ packaged_vector < 0.9999  # these are of floats
-
-    def test_chromas_cache_is_the_place_chroma_uses(self) -> None:
-        chroma = pytest.importorskip("chromadb.utils.embedding_functions.onnx_mini_lm_l6_v2")
-        theirs = chroma.ONNXMiniLM_L6_V2
-        parts = (theirs.EXTRACTED_FOLDER_NAME, "model.onnx")
-        assert theirs.DOWNLOAD_PATH.joinpath(*parts) == minilm.chroma_weights()
-
-    def test_a_half_written_cache_is_named(
-        self, fresh: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(minilm, "packaged_weights", lambda: None)
-        path = minilm.chroma_weights()
-        path.parent.mkdir(parents=True)
-        path.write_bytes(b"half")
-        with pytest.raises(StoreError, match=r"cannot be loaded.*model\.onnx is .*incomplete"):
             MiniLM().embed_query("tea")
 
 

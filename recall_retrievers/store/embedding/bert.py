@@ -26,12 +26,12 @@ _FLOAT, _UINT8, _INT32 = 1, 2, 6  # numbers of the format: types of tensors
 _TYPES: Final = {"float32": _FLOAT, "uint8": _UINT8, "int8": 3, "int64": 7}
 _FORMAT, _OPERATORS = 8, 18  # versions
 _DOMAIN: Final = "com.microsoft"
-_RUNTIMES_OWN: Final = {  # operators, of the domain
+_IN_DOMAIN: Final = [
     "BiasGelu",
     "MatMulIntegerToFloat",
     "MultiHeadAttention",
     "SkipLayerNormalization",
-}
+]
 
 
 class Weights(Protocol):
@@ -65,7 +65,7 @@ def network(weights: Weights) -> bytes:
         name = f"n{len(parts)}"
         outputs = [name, f"{name}.1", f"{name}.2"] if kind == "Split" else [name]
         made = [_field(1, each) for each in inputs] + [_field(2, each) for each in outputs]
-        made += [_field(4, kind), _field(7, _DOMAIN if kind in _RUNTIMES_OWN else "")]
+        made += [_field(4, kind), _field(7, _DOMAIN if kind in _IN_DOMAIN else "")]
         for key, value in settings.items():
             field, type_ = (2, 1) if isinstance(value, float) else (3, 2)
             made.append(_field(5, _field(1, key) + _field(field, value) + _field(20, type_)))
@@ -108,19 +108,19 @@ def network(weights: Weights) -> bytes:
         outer, added = product(inner, f"{layer}fo")
         values = normed(f"{layer}oln", outer, values, added)
 
-    inputs = [(11, "tokens", _FLOAT), (11, "places", _FLOAT), (11, "mask", _INT32)]
-    for field, name, kind in [*inputs, (12, values, _FLOAT)]:
-        parts.append(_field(field, _field(1, name) + _field(2, _field(1, _field(1, kind)))))
+    doors = [(11, "tokens", _FLOAT), (11, "places", _FLOAT), (11, "mask", _INT32)]
+    for field, name, type_ in [*doors, (12, values, _FLOAT)]:
+        parts.append(_field(field, _field(1, name) + _field(2, _field(1, _field(1, type_)))))
     versions = [_field(8, _field(2, _OPERATORS)), _field(8, _field(1, _DOMAIN) + _field(2, 1))]
     graph = _field(7, _field(2, "network") + b"".join(parts))
     return _field(1, _FORMAT) + graph + b"".join(versions)
 
 
-def tensors(model: bytes) -> dict[str, NDArray[Any]]:
+def tensors(model: memoryview) -> dict[str, NDArray[Any]]:
     """The weights in a file of ONNX, by name, in its order: those of floats or of 8 bits, flat."""
     kinds = {_TYPES[kind]: kind for kind in ("float32", "int8")}
     found = {}
-    graph = dict(_fields(memoryview(model)))[7]
+    graph = dict(_fields(model))[7]
     for number, content in _fields(graph):
         if number == 5:  # a tensor
             fields = dict(_fields(content))

@@ -116,9 +116,7 @@ class _Checked:
             raise
         except Exception as error:  # a user's model may raise anything
             kind = StoreUnavailableError if is_away(error) else StoreError
-            raise kind(
-                f"The embedding model {self.model_name!r} failed: {type(error).__name__}: {error}"
-            ) from error
+            raise self._error(f"failed: {type(error).__name__}: {error}", kind) from error
 
     def _row(self, answer: object) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self._rows([answer], 1)[0]
@@ -129,23 +127,24 @@ class _Checked:
             with np.errstate(over="ignore"):  # too large for float32 is infinite, found below
                 vectors = np.asarray(answer, dtype=np.float32)
         except (TypeError, ValueError) as error:
-            raise StoreError(
-                f"The embedding model {self.model_name!r} returned something else than vectors of "
-                f"one length: {error}"
-            ) from error
+            told = f"returned something else than vectors of one length: {error}"
+            raise self._error(told) from error
         if vectors.ndim != 2 or len(vectors) != count or (count and not vectors.shape[1]):
-            raise StoreError(
-                f"The embedding model {self.model_name!r} returned an array of shape "
-                f"{vectors.shape} for {count} text(s); expected ({count}, dimension)."
+            raise self._error(
+                f"returned an array of shape {vectors.shape} for {count} text(s); expected "
+                f"({count}, dimension)."
             )
         # Chroma searches with NaN without a word, and finds garbage.
         broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(broken):
-            raise StoreError(
-                f"The embedding model {self.model_name!r} returned NaN or infinity for text "
-                f"{broken[0] + 1} of {count}. Is the text empty, or the model broken?"
+            raise self._error(
+                f"returned NaN or infinity for text {broken[0] + 1} of {count}. Is the text empty, "
+                "or the model broken?"
             )
         return vectors
+
+    def _error(self, what: str, kind: type[StoreError] = StoreError) -> StoreError:
+        return kind(f"The embedding model {self.model_name!r} {what}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,21 +156,18 @@ class CheckedTokens(_Checked):
     def embed_with_tokens(
         self, texts: Sequence[str]
     ) -> tuple[NDArray[np.float32], Sequence[TokenVectors]]:
-        """The checked vectors of texts, and of their tokens; of no texts no model is asked."""
+        """The vectors of texts, and of their tokens; of no texts no model is asked."""
         if not texts:
             return np.empty((0, 0), dtype=np.float32), []
         with self._failing():
             vectors, tokens = self._model.embed_with_tokens(list(texts))
             own = [(list(words), rows) for words, rows in tokens]
         if len(own) != len(texts):
-            raise StoreError(
-                f"The embedding model {self.model_name!r} returned the tokens of {len(own)} texts "
-                f"for {len(texts)}."
-            )
+            raise self._error(f"returned the tokens of {len(own)} texts for {len(texts)}.")
         return self._rows(vectors, len(texts)), [self._tokens(*each) for each in own]
 
     def embed_query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], TokenVectors]:
-        """The checked vectors of a question, and of its tokens."""
+        """The vectors of a question, and of its tokens."""
         vectors, [tokens] = self.embed_with_tokens([text])
         return vectors[0], tokens
 

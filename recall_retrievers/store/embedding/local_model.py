@@ -72,7 +72,8 @@ class LocalModel(ABC):
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question."""
-        [vector], _ = _embedded(self.network(), [text], "query", read=False)
+        vectors, _ = _embedded(self.network(), [text], "query", read=False)
+        vector: Vectors = vectors[0]
         return vector
 
     aembed_query = awaited(embed_query)
@@ -205,8 +206,18 @@ def runtime(install: str) -> tuple[Any, Any]:
 
 
 def running(onnxruntime: Any, weights: bert.Weights, broken: str) -> Run:
-    """What runs the network of these weights; ``broken`` is as in `session`."""
-    network = session(onnxruntime, bert.network(weights), broken)
+    """What runs the network of these weights; ``broken`` is what an error says after its cause."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # errors; its warnings are about graphs, not about us
+    # No threads of its own: they keep spinning after each query (32 ms of processor time
+    # against 8, measured on two cores) and queries asked at once get in each other's way. One
+    # query alone takes a millisecond more; long loads run side by side in `embed_documents`.
+    options.intra_op_num_threads = 1
+    model, providers = bert.network(weights), ["CPUExecutionProvider"]
+    try:
+        network = onnxruntime.InferenceSession(model, options, providers=providers)
+    except Exception as error:  # the runtime's own classes share no parent
+        raise StoreError(f"The embedding model cannot be loaded: {error}. {broken}") from error
 
     def run(ids: Numbers, mask: Numbers) -> Vectors:
         tokens, places = weights.embedded(ids)
@@ -215,17 +226,3 @@ def running(onnxruntime: Any, weights: bert.Weights, broken: str) -> Run:
         return hidden
 
     return run
-
-
-def session(onnxruntime: Any, model: bytes | str, broken: str) -> Any:
-    """A network in onnxruntime; ``broken`` is what an error says after its cause."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3  # errors; its warnings are about graphs, not about us
-    # No threads of its own: they keep spinning after each query (32 ms of processor time
-    # against 8, measured on two cores) and queries asked at once get in each other's way. One
-    # query alone takes a millisecond more; long loads run side by side in `embed_documents`.
-    options.intra_op_num_threads = 1
-    try:
-        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # the runtime's own classes share no parent
-        raise StoreError(f"The embedding model cannot be loaded: {error}. {broken}") from error

