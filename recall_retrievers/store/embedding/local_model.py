@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from recall_retrievers.store.embedding.token_vectors import TokenVectors, unit
 _RUN_TOKENS: Final = 512
 WORKERS: Final = min(os.cpu_count() or 1, 8)
 
+W = TypeVar("W", bound=bert.Weights)
 Run = Callable[[Numbers, Numbers], Vectors]
 """The vectors of the tokens of texts; the mask is 1 for a token, and 0 for padding."""
 
@@ -205,18 +206,19 @@ def runtime(install: str) -> tuple[Any, Any]:
     return onnxruntime, tokenizers
 
 
-def running(onnxruntime: Any, weights: bert.Weights, broken: str) -> Run:
-    """What runs the network of these weights; ``broken`` is what an error says after its cause."""
+def running(onnxruntime: Any, read: Callable[[Path], W], file: Path, broken: str) -> tuple[W, Run]:
+    """The weights of a file, and their network; ``broken`` is what an error says at its end."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors; its warnings are about graphs, not about us
     # No threads of its own: they keep spinning after each query (32 ms of processor time
     # against 8, measured on two cores) and queries asked at once get in each other's way. One
     # query alone takes a millisecond more; long loads run side by side in `embed_documents`.
     options.intra_op_num_threads = 1
-    model, providers = bert.network(weights), ["CPUExecutionProvider"]
+    providers = ["CPUExecutionProvider"]
     try:
-        network = onnxruntime.InferenceSession(model, options, providers=providers)
-    except Exception as error:  # the runtime's own classes share no parent
+        weights = read(file)
+        network = onnxruntime.InferenceSession(bert.network(weights), options, providers=providers)
+    except Exception as error:  # a file may be torn; the runtime's own classes share no parent
         raise StoreError(f"The embedding model cannot be loaded: {error}. {broken}") from error
 
     def run(ids: Numbers, mask: Numbers) -> Vectors:
@@ -225,4 +227,4 @@ def running(onnxruntime: Any, weights: bert.Weights, broken: str) -> Run:
         hidden: Vectors = network.run(None, inputs)[0]
         return hidden
 
-    return run
+    return weights, run

