@@ -97,7 +97,7 @@ class OncePerText:
     def _question(self, text: str) -> _Known:
         if self._kept is None:
             return self._embedded_question(text)
-        key = f"question in 8 bits: {text}"  # which is embedded in another way
+        key = f"question: {text}"  # which a model may embed in another way
         known = self._kept.read([key])
         if not known:
             known = {key: self._embedded_question(text)}
@@ -174,4 +174,4 @@ class _VectorFile:
         self._database.close()
 
     def _key(self, text: str) -> bytes:
-        return hashlib.sha256(f"{self._model_name}\n{text}".encode()).digest()
+        return hashlib.sha256(f"{self._model_name}, whole numbers\n{text}".encode()).digest()

@@ -13,10 +13,9 @@ anew for each, in one process, after a warm-up:
 - those of ``rivals`` that are installed: ``pip install --group rivals``.
 
 A question is asked of all memories (``all``), of those of one user of twenty (``one_user``), and of
-a tenth of the time (``a_time``: ours prefers it, as it comes; the others filter). All systems embed
-it in 8 bits, as `MiniLM` embeds a question, and once more all in floats (``all, floats``). Then
-each adds memories one by one, whose vectors are known (``add``), and is opened, asked once and
-closed in this process (``open``).
+a tenth of the time (``a_time``: ours prefers it, as it comes; the others filter). Each time it is
+embedded anew, for ours as well. Then each adds memories one by one, whose vectors are known
+(``add``), and is opened, asked once and closed in this process (``open``).
 
 ``cost`` is the median of the milliseconds of processor time of the whole process, and for ``disk``
 the kilobytes of a memory in the folder. ``ratio`` is the cost divided by ``langchain_chroma``'s.
@@ -86,12 +85,8 @@ def measure(data: RealRows) -> dict[str, dict[str, Figures]]:
                 store.add([_memory(data, row) for row in rows[start : start + _PART]])
                 _add_stock(stock, data, rows[start : start + _PART])
             systems = {**_systems(store, stock), **rivals.systems(data, folder, opened, K)}
-            for floats in (False, True):
-                data.embedding.floats = floats
-                for case in _CASES:
-                    told = f"{case}, floats" if floats else case
-                    measured[told] = _questions(systems, data, case)
-            data.embedding.floats = False
+            for case in _CASES:
+                measured[case] = _questions(systems, data, case)
             adding: dict[str, Callable[[int], object]] = {
                 "recall": lambda row: store.add([_memory(data, row)]),
                 _BASELINE: lambda row: _add_stock(stock, data, [row]),

@@ -21,6 +21,7 @@ from benchmarks.embedding import once_per_text
 from langchain_recall.embedding import MiniLM as LangChainMiniLM
 from recall_retrievers.core.memory_lines import read_memories
 from recall_retrievers.evaluation.questions import read_questions
+from recall_retrievers.store.embedding.local_model import asked
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.token_vectors import TokenVectors, unit
 
@@ -68,13 +69,11 @@ class KnownTexts(MiniLM):
 
     Attributes:
         rows: The two texts of each memory, by its own text, and its vector.
-        floats: Whether the network multiplies floats for a question, as it does for a memory.
     """
 
     def __init__(self, base: Sequence[tuple[NDArray[np.float32], TokenVectors]]) -> None:
         self._base = base
         self.rows: dict[str, tuple[int, int, NDArray[np.float32]]] = {}
-        self.floats = False
 
     def for_langchain(self) -> Embeddings:
         """The same, as our `MiniLM` hands its vectors to LangChain."""
@@ -94,16 +93,10 @@ class KnownTexts(MiniLM):
         """The vectors of memories, with those of their tokens."""
         return self.embed_documents(texts), [self._tokens(*self.rows[text][:2]) for text in texts]
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """The vector of a question."""
-        return super().embed_documents([text])[0] if self.floats else super().embed_query(text)
-
     def embed_query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], TokenVectors]:
-        """The vector of a question, with those of its tokens."""
-        if not self.floats:
-            return super().embed_query_with_tokens(text)
-        [vector], [tokens] = super().embed_with_tokens([text])
-        return vector, tokens
+        """The vectors of a question, embedded anew: no rival remembers its last questions."""
+        asked.cache_clear()
+        return super().embed_query_with_tokens(text)
 
     def _tokens(self, one: int, other: int) -> TokenVectors:
         first, second = self._base[one][1], self._base[other][1]

@@ -65,10 +65,10 @@ def _tokens(model: LocalModel, folder: Path) -> NDArray[np.float32]:
     corpora = read_retrieval_set(folder).corpora.values()
     vectors = []
     for text in dict.fromkeys(index_text(memory) for corpus in corpora for memory in corpus):
-        numbers = network.tokens(text, question=False)
+        numbers = network.tokens("passage", text)
         ids = np.array([numbers], dtype=np.int64)
-        [hidden] = network.run(ids, np.ones_like(ids), question=False)
-        vectors.append(hidden[network.reader.telling(numbers)])
+        [hidden] = network.run(ids, np.ones_like(ids))
+        vectors.append(hidden[network.telling(numbers)])
     return unit(np.concatenate(vectors))
 
 

@@ -152,21 +152,19 @@ def _latency(kept: Kept) -> Iterator[str]:
     yield (
         "Milliseconds of processor time, medians; on disk kilobytes. In brackets: how many times "
         "that of langchain-chroma. All systems embed the question with the same model, and return "
-        "ten memories: in 8 bits, as `MiniLM` embeds questions, and in the last column all in "
-        "float32. Ours searches by meaning, by words and by the meaning of single words; by "
+        "ten memories. Ours searches by meaning, by words and by the meaning of single words; by "
         'meaning is the same retriever with `method="semantic"`. The vector of an added memory is '
         "known. Imports are not counted.\n"
     )
     systems = list(dict.fromkeys(s for case in kept["by_rows"][counts[0]].values() for s in case))
     shown = [each for each in _SYSTEMS if each in systems]
-    yield _row("memories", "", *map(_SYSTEMS.__getitem__, shown), "ours, all in float32")
-    yield "|---" * (3 + len(shown)) + "|"
+    yield _row("memories", "", *map(_SYSTEMS.__getitem__, shown))
+    yield "|---" * (2 + len(shown)) + "|"
     for rows in counts:
         cases = kept["by_rows"][rows]
         for case, name in _CASES.items():
             costs = [_cost(cases[case].get(each)) for each in shown]
-            in_floats = _cost(cases.get(f"{case}, floats", {}).get("recall"))
-            yield _row(f"{int(rows):,}", name, *costs, in_floats)
+            yield _row(f"{int(rows):,}", name, *costs)
 
 
 def _cost(one: Mapping[str, float] | None) -> str:

