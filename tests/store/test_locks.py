@@ -20,7 +20,7 @@ from recall_retrievers.store.chroma.database import (
     open_database,
 )
 from recall_retrievers.store.chroma.place import Place, hold
-from recall_retrievers.store.doctor.check import examine
+from recall_retrievers.store.doctor import examine
 
 if sys.platform != "win32":
     import fcntl

@@ -200,36 +200,6 @@ def _key(file: Path) -> _Key:
     return getpid(), stat.st_dev, stat.st_ino
 
 
-# What waits in Chroma's log and cannot be applied: SQLite takes 32,766 variables in a statement,
-# and Chroma six for each value of a new row's metadata (adds and upserts; updates go in parts). It
-# stops there, for all that comes after.
-_TOO_LARGE = """
-    operation IN (0, 2) AND 5461 < (
-        SELECT sum(iif(type = 'array', json_array_length(value), 1)) FROM json_each(metadata)
-    ) AND seq_id > ifnull((
-        SELECT max_seq_id.seq_id FROM max_seq_id JOIN segments ON segments.id = segment_id
-        WHERE segments.scope = 'METADATA' AND topic LIKE '%/' || segments.collection
-    ), 0)
-"""
-
-
-def take_out_too_large(folder: Path) -> list[tuple[str, str]]:
-    """Take out of Chroma's log what it cannot apply; return the topics and ids.
-
-    No client may have the path open.
-    """
-    query = f"DELETE FROM embeddings_queue WHERE {_TOO_LARGE} RETURNING topic, id"  # noqa: S608 - no input
-    try:
-        with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
-            return connection.execute(query).fetchall()
-    except sqlite3.OperationalError as error:
-        if str(error).startswith("no such"):  # a layout that was never tested is left alone
-            return []
-        raise StoreUnavailableError(f"{folder / DATABASE} cannot be written: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise StoreDamagedError(f"{folder / DATABASE} is damaged: {error}. {CURE}") from error
-
-
 _DELETE = 3  # Chroma's number for the operation; 0 = add, 1 = update, 2 = upsert
 _UPDATE = 1
 _DOCUMENT = "chroma:document"
@@ -324,11 +294,6 @@ class Tables:
             after,
             self._collection_id,
         )
-
-    def too_large(self) -> list[str]:
-        """The rows in the log that Chroma cannot apply: they have too many values of metadata."""
-        query = f"SELECT id FROM embeddings_queue WHERE topic LIKE '%/' || ? AND {_TOO_LARGE}"  # noqa: S608 - no input
-        return [row_id for (row_id,) in self._database.rows(query, self._collection_id)]
 
     def rows(self, ids: Sequence[str]) -> Iterator[Row]:
         """Rows by their id; lists in metadata are left out."""

@@ -76,8 +76,8 @@ class HeldPath:
     spelling: str
     lock: FileLock  # it counts its holders: a process may lock a path several times
     stuck: Event = field(default_factory=Event)  # see `chroma_errors`
-    # For each collection that was checked: what notes its state, when nobody has the path open.
-    at_close: dict[str, Callable[[], None]] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)  # the faults of its collections by id
+    at_close: list[Callable[[], None]] = field(default_factory=list)  # once they were checked
 
     @property
     def is_last(self) -> bool:
@@ -239,8 +239,9 @@ class Place:
                     close_client(self.client)
         finally:
             if self.held is not None:
-                if self.own and self.held.is_last:  # nobody writes any more
-                    for note in self.held.at_close.values():
+                # Nobody writes any more.
+                if self.own and self.held.is_last and not self.held.damaged:
+                    for note in self.held.at_close:
                         note()
                 self.held.close()
 
