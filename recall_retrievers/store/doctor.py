@@ -188,11 +188,12 @@ def _asked(folder: Path) -> list[_Answer]:
             shutil.rmtree(_copy_in(folder), ignore_errors=True)
         if not lines:
             raise StoreError(f"{folder} is not checked: {sys.executable!r} ended with {status}")
+        known = len(answers)
         answers |= {each.id: each for each in (_Answer(*json.loads(x)) for x in lines[1:])}
         if not status:
             return [*answers.values()]
         how = f"{_DIES} ({f'not done in {limit} s' if late.is_set() else f'exit status {status}'})"
-        if len(lines) == 1:
+        if len(answers) == known:
             return [*answers.values(), _Answer("", DATABASE, 0, f"{how}. {CURE}")]
         last = [*answers.values()][-1]
         answers[last.id] = last._replace(fault=how)
@@ -247,19 +248,17 @@ def _copied(folder: Path) -> Path:
 def _tried(folder: Path, collection: Any) -> tuple[int, str]:
     """How many rows a collection has, and the fault of its index: it is read, and written to."""
     ids = collection.get(include=[])["ids"]
-    left, others = dict.fromkeys(ids), 0
+    left, others = set(ids), 0
     # After a clean end of ours, what differs from our vectors was written by others.
     for names, vectors, texts in _ours(folder, collection, unclean=True):
-        page = collection.get(ids=names, include=["embeddings", "documents"])
-        ours = vectors[[names.index(row_id) for row_id in page["ids"]]]
-        near = np.abs(unit(np.asarray(page["embeddings"], np.float32)) - ours) <= _NEAR
-        same = [
-            texts[row_id] == text
-            for row_id, text in zip(page["ids"], page["documents"], strict=True)
-        ]
-        others += int((~near.all(axis=1) & same).sum())
-        for row_id in page["ids"]:
-            del left[row_id]
+        if some := left.intersection(names):
+            page = collection.get(ids=[*some], include=["embeddings", "documents"])
+            known = dict(zip(names, vectors, strict=True))
+            ours = np.array([known[row_id] for row_id in page["ids"]])
+            near = np.abs(unit(np.asarray(page["embeddings"], np.float32)) - ours) <= _NEAR
+            rows = zip(page["ids"], page["documents"], near.all(axis=1), strict=True)
+            others += sum(texts[x] == text and not is_near for x, text, is_near in rows)
+            left -= some
     for names in _parts(left, _PAGE):
         collection.get(ids=names, include=["embeddings"])
     new = [f"recall {n}" for n in range(_TRIED)]
@@ -538,7 +537,7 @@ def _rebuilt(
 ) -> tuple[int, int]:
     """Store a vector for each row: how many were recovered, and how many texts embedded."""
     ids = collection.get(include=[])["ids"]
-    left = dict.fromkeys(set(ids) - _reached(collection))  # Chroma has taken in what its log has
+    left = set(ids) - _reached(collection)  # Chroma has taken in what its log has
     with progress_bar(
         desc=f"repairing {collection.name}", unit="memories", total=len(left), wanted=progress
     ) as bar:
@@ -561,8 +560,7 @@ def _rebuilt(
                 if row_id in left and now[row_id] == texts[row_id] and vectors[n].any()
             ]
             store([names[n] for n in good], vectors[good])
-            for n in good:
-                del left[names[n]]
+            left.difference_update(names[n] for n in good)
         made_by = (collection.metadata or {}).get("embedding_model")
         if left and made_by != embedding.model_name:
             raise EmbeddingMismatchError(
@@ -572,7 +570,7 @@ def _rebuilt(
                 "model",
                 made_by,
             )
-        for names in _parts(left, _BATCH):
+        for names in _parts(sorted(left), _BATCH):
             page = collection.get(ids=names, include=["documents", "metadatas"])
             rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
             memories = [to_candidate(*row, OWN_FIELDS, "milliseconds") for row in rows]
