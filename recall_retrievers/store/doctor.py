@@ -18,8 +18,9 @@ from contextlib import closing, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, Popen
-from threading import Event, Lock, Timer
+from subprocess import DEVNULL, PIPE, TimeoutExpired, run
+from tempfile import mkdtemp
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -58,6 +59,7 @@ _REACHED = 0.95  # of the rows; whole graphs led to each of 3,000
 _NEAR = 1e-3  # of a number in a vector: Chroma scales vectors once more
 _LEAST_S, _BYTES_A_SECOND = 120, 100_000  # of the database: a quarter of an hour for 100,000 rows
 _MOST = 1_000  # times as large as the database: a vector takes some ten times as much as its row
+_COPY = "copy-"
 _DIES = "Chroma's engine ends the process that opens it"
 
 _asking = Lock()
@@ -100,7 +102,7 @@ def _indexes(folder: Path) -> list[Path]:
 
 def _times(folder: Path) -> dict[str, int]:
     """Their files, and when each of them changed."""
-    files = (each for index in _indexes(folder) for each in index.iterdir())
+    files = (each for index in _indexes(folder) for each in index.iterdir() if each.is_file())
     return {each.relative_to(folder).as_posix(): each.stat().st_mtime_ns for each in files}
 
 
@@ -148,7 +150,12 @@ def _ask(folder: Path) -> list[_Answer]:
     before, answers = None, list[_Answer]()
     # A thread of this program may write meanwhile, through a client of its own.
     while before != (now := (_times(folder), (folder / DATABASE).stat().st_mtime_ns)):
-        before, answers = now, _asked(folder)
+        before = now
+        try:
+            answers = _asked(folder)
+        finally:
+            for copy in own_folder(folder).glob(f"{_COPY}*"):
+                shutil.rmtree(copy, ignore_errors=True)
         if not any(each.fault for each in answers):
             break
     for each in answers:
@@ -166,37 +173,32 @@ def _asked(folder: Path) -> list[_Answer]:
     if size > shutil.disk_usage(folder).free:
         raise StoreError(f"{folder} is not checked: that takes {size} bytes free on its disk")
     limit = _LEAST_S + (folder / DATABASE).stat().st_size // _BYTES_A_SECOND
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     while True:
         given = json.dumps([str(folder), *answers])
         command = [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()", given]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         try:
-            child = Popen(  # noqa: S603 - our own module
-                command, stdout=PIPE, stderr=DEVNULL, env=environment, encoding="utf-8"
+            done = run(command, stdout=PIPE, stderr=DEVNULL, env=environment, timeout=limit)  # noqa: S603, PLW1510 - our own module
+            lines, how = done.stdout.splitlines(), f"exit status {done.returncode}"
+            is_done = not done.returncode
+        except TimeoutExpired as error:
+            lines, how, is_done = (
+                (error.stdout or b"").splitlines(),
+                f"not done in {limit} s",
+                False,
             )
         except OSError as error:
             raise StoreError(f"{folder} is not checked: Python does not start: {error}") from error
-        late = Event()
-        timer = Timer(limit, lambda late=late, child=child: (late.set(), child.kill()))
-        timer.start()
-        try:
-            lines = list(child.stdout or ())
-            status = child.wait()
-        finally:
-            timer.cancel()
-            child.kill()
-            shutil.rmtree(_copy_in(folder), ignore_errors=True)
         if not lines:
-            raise StoreError(f"{folder} is not checked: {sys.executable!r} ended with {status}")
+            raise StoreError(f"{folder} is not checked: {sys.executable!r} does not do it: {how}")
         known = len(answers)
-        answers |= {each.id: each for each in (_Answer(*json.loads(x)) for x in lines[1:])}
-        if not status:
+        answers |= {each.id: each for each in (_Answer(*json.loads(line)) for line in lines[1:])}
+        if is_done:
             return [*answers.values()]
-        how = f"{_DIES} ({f'not done in {limit} s' if late.is_set() else f'exit status {status}'})"
         if len(answers) == known:
-            return [*answers.values(), _Answer("", DATABASE, 0, f"{how}. {CURE}")]
+            return [*answers.values(), _Answer("", DATABASE, 0, f"{_DIES} ({how}). {CURE}")]
         last = [*answers.values()][-1]
-        answers[last.id] = last._replace(fault=how)
+        answers[last.id] = last._replace(fault=f"{_DIES} ({how})")
 
 
 def answer() -> None:
@@ -231,15 +233,10 @@ def _answers(folder: Path, known: Iterable[str]) -> Iterator[_Answer]:
     close_client(client)
 
 
-def _copy_in(folder: Path) -> Path:
-    return own_folder(folder) / "copy"
-
-
 def _copied(folder: Path) -> Path:
     """A copy of Chroma's files, which may be written to."""
-    copy = _copy_in(folder)
-    shutil.rmtree(copy, ignore_errors=True)
-    make_private(copy)
+    make_private(own_folder(folder))
+    copy = Path(mkdtemp(prefix=_COPY, dir=own_folder(folder)))
     for each in (*folder.glob(f"{DATABASE}*"), *_indexes(folder)):
         (shutil.copytree if each.is_dir() else shutil.copyfile)(each, copy / each.name)
     return copy
@@ -332,7 +329,8 @@ class Checked:
 
     def __str__(self) -> str:
         found = f"damaged: {'; '.join(self.faults)}" if self.faults else "whole"
-        return f"{self.name}: {_memories(self.rows)}, {found}"
+        count = f"{_memories(self.rows)}, " if self.rows or self.whole else ""
+        return f"{self.name}: {count}{found}"
 
 
 def _memories(count: int) -> str:
@@ -574,6 +572,6 @@ def _rebuilt(
             page = collection.get(ids=names, include=["documents", "metadatas"])
             rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
             memories = [to_candidate(*row, OWN_FIELDS, "milliseconds") for row in rows]
-            texts = ["" if each is None else index_text(each) for each in memories]
-            store(page["ids"], embedding.embed_documents(texts))
+            to_embed = ["" if each is None else index_text(each) for each in memories]
+            store(page["ids"], embedding.embed_documents(to_embed))
     return len(ids) - len(left), len(left)
