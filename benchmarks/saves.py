@@ -26,8 +26,8 @@ from rich.table import Table
 
 from benchmarks.output import json_file, write_json
 from benchmarks.synthetic import synthesise
-from recall_retrievers.store.doctor.index_files import HEADER, NAMES
 
+_HEADER, _NAMES = "header.bin", "index_metadata.pickle"  # the first and the last file of a save
 _SINGLE = 50  # rows written one by one
 
 
@@ -81,9 +81,9 @@ def _write(collection: Any, start: int, vectors: np.ndarray[Any, Any]) -> None:
 
 def _last_save(path: Path) -> dict[int, float]:
     """How long the last save took, by the time at which it ended."""
-    for names in path.glob(f"*/{NAMES}"):
+    for names in path.glob(f"*/{_NAMES}"):
         ended = names.stat().st_mtime_ns
-        return {ended: (ended - (names.parent / HEADER).stat().st_mtime_ns) / 1e9}
+        return {ended: (ended - (names.parent / _HEADER).stat().st_mtime_ns) / 1e9}
     return {}
 
 

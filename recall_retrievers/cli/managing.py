@@ -34,8 +34,7 @@ from recall_retrievers.core.system import new_private
 from recall_retrievers.store import Fields, RecallStore
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import vectors_in
-from recall_retrievers.store.doctor.check import Checked
-from recall_retrievers.store.doctor.repair import Repaired
+from recall_retrievers.store.doctor import Checked, Repaired
 from recall_retrievers.store.embedding.embedder import MULTILINGUAL
 from recall_retrievers.store.embedding.multilingual import Multilingual
 
@@ -293,9 +292,9 @@ add_check = add_repair = add_path
 def check(options: argparse.Namespace) -> int:
     """Check all files of a Chroma path.
 
-    It reads Chroma's index and its database, and the row index of this library, and changes
-    nothing. Close the path everywhere first. The exit code is 0 if all is whole, and 1 if something
-    is damaged.
+    Chroma tries a copy of it in a process of its own; SQLite reads the database, and this library
+    its row index. Nothing is changed. Close the path everywhere first. The exit code is 0 if all is
+    whole, and 1 if something is damaged.
     """
     found = RecallStore.check(options.path)
     _show_collections(options, found)
@@ -306,7 +305,7 @@ def repair(options: argparse.Namespace) -> int:
     """Repair a Chroma path whose index is damaged.
 
     A process that was killed while Chroma saved an index can leave it torn. The texts are intact:
-    the index is built again from the vectors that are left, and from the texts where there are
+    the index is built again from the vectors of the row index, and from the texts where there are
     none. Close the path everywhere first. A repair that is interrupted has lost nothing: run it
     again.
     """

@@ -23,7 +23,7 @@ from recall_retrievers.store.chroma.place import (
     missing,
 )
 from recall_retrievers.store.chroma.rows import Ready
-from recall_retrievers.store.doctor.check import examine
+from recall_retrievers.store.doctor import examine
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.multilingual import INSTALL, Multilingual, is_installed
 from recall_retrievers.store.opened import Opened

@@ -16,8 +16,7 @@ from recall_retrievers.core.settings import Seconds, Settings
 from recall_retrievers.store.chroma.fields import Fields
 from recall_retrievers.store.chroma.place import SERVER_TIMEOUT_S, time_limited
 from recall_retrievers.store.copying import copy_collection
-from recall_retrievers.store.doctor.check import Checked, check_path
-from recall_retrievers.store.doctor.repair import Repaired, repair_path
+from recall_retrievers.store.doctor import Checked, Repaired, check_path, repair_path
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding, as_embedder
 from recall_retrievers.store.named_collection import NamedCollection
 from recall_retrievers.store.store import Store
@@ -240,11 +239,11 @@ class RecallStore(Store):
 
     @staticmethod
     def check(path: str | Path) -> list[Checked]:
-        """Read all files of a Chroma path, and report what is damaged; nothing is changed.
+        """Check a Chroma path, and report what is damaged; nothing is changed.
 
-        Opening a path notices damaged vectors. A damaged database is noticed when a memory in the
-        damaged part is read, and by this check at once. It takes about a second for 100,000
-        memories.
+        Chroma tries a copy of the path in a process of its own, and SQLite reads its database.
+        Opening a path notices damaged vectors as well. A damaged database is noticed when a memory
+        in the damaged part is read, and by this check at once.
 
         Args:
             path: The folder of Chroma. Nobody else may have it open; stop a `chroma run` on it.
@@ -275,8 +274,9 @@ class RecallStore(Store):
 
         A process that is killed while Chroma saves an index can leave it torn. Opening it then
         raises `StoreDamagedError`. Chroma keeps texts and metadata elsewhere. So a new index is
-        built from the vectors that are left, and the other texts are embedded again. It replaces
-        the damaged index when it is whole. A repair that is killed loses nothing: run it again.
+        built from the vectors of the row index, and the other texts are embedded again. The damaged
+        index is deleted when the new one is whole. A repair that is killed loses nothing: run it
+        again.
 
         Args:
             path: The folder of Chroma. Nobody else may have it open; stop a `chroma run` on it.

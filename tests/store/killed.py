@@ -26,9 +26,11 @@ from recall_retrievers.core.errors import StoreDamagedError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.doctor.index_files import HEADER, NAMES
 from recall_retrievers.store.embedding.embedder import as_embedder
 from recall_retrievers.timeline import TimeRange
+
+HEADER, NAMES = "header.bin", "index_metadata.pickle"
+"""The first and the last file of a save of Chroma's."""
 
 When = Literal["at any time", "at a save", "after a write"]
 """When a process is killed; a write is one of Chroma, of which the row index has not heard yet."""

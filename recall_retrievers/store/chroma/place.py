@@ -79,8 +79,8 @@ class HeldPath:
     lock: FileLock  # it counts its holders: a process may lock a path several times
     watch: Watch  # who else writes to it
     stuck: Event = field(default_factory=Event)  # see `chroma_errors`
-    # For each collection that was checked: what notes its state, when nobody has the path open.
-    at_close: dict[str, Callable[[], None]] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)  # the faults of its collections by id
+    at_close: list[Callable[[], None]] = field(default_factory=list)  # once they were checked
 
     @property
     def is_last(self) -> bool:
@@ -247,8 +247,9 @@ class Place:
                     self.client.close()  # type: ignore[attr-defined]  # its interface lags behind
         finally:
             if self.held is not None:
-                if self.own and self.held.is_last:  # nobody writes any more
-                    for note in self.held.at_close.values():
+                # Nobody writes any more.
+                if self.own and self.held.is_last and not self.held.damaged:
+                    for note in self.held.at_close:
                         note()
                 self.held.close()
 

@@ -36,13 +36,13 @@ def note_files(note: Path, folder: Path, names: Iterable[str]) -> None:
 
 
 def _note(note: Path, folder: Path, names: Iterable[str]) -> None:
-    noted, there = _noted(note) or {}, dict[str, list[int]]()
-    for file in (each for each in (folder / name for name in names) if each.is_file()):
+    noted, there = noted_files(note) or {}, dict[str, list[int]]()
+    for name, file in ((x, folder / x) for x in names if (folder / x).is_file()):
         stat = file.stat()
-        there[file.name] = entry = noted.get(file.name, [])
+        there[name] = entry = noted.get(name, [])
         if entry[:2] != [stat.st_size, stat.st_mtime_ns]:
             write_to_disk(file)
-            there[file.name] = [stat.st_size, stat.st_mtime_ns, _checksum(file)]
+            there[name] = [stat.st_size, stat.st_mtime_ns, _checksum(file)]
     if there != noted:
         make_private(note.parent)
         partial = note.with_suffix(".new")
@@ -58,7 +58,7 @@ def changed_files(note: Path, folder: Path, *, large: bool | None = None) -> dic
     Of each: whether its size or its time say so too. With ``large`` the large files alone are
     looked at, or the small ones.
     """
-    noted = _noted(note)
+    noted = noted_files(note)
     if noted is None:
         return None
     changed = {}
@@ -74,7 +74,7 @@ def changed_files(note: Path, folder: Path, *, large: bool | None = None) -> dic
     return changed
 
 
-def _noted(note: Path) -> dict[str, list[int]] | None:
+def noted_files(note: Path) -> dict[str, list[int]] | None:
     """The size, the last change and the checksum of each file; None = nothing is noted."""
     try:
         noted = json.loads(note.read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.search_text import by_words
 from recall_retrievers.store.chroma.where import Where
-from recall_retrievers.store.embedding.minilm import MODEL_NAME
+from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
 from recall_retrievers.store.rows.columns import Selection, Slots, Wanted
 from recall_retrievers.store.rows.row_index import RowIndex
@@ -74,7 +74,7 @@ class FoundRows(Found):
         return self._facts[known]
 
 
-_COMPARED = {MODEL_NAME: 2_000}  # rows, exactly: .99 of the ten nearest and more are among them
+_COMPARED = {MiniLM.model_name: 2_000}  # rows, exactly: .99 of the ten nearest and more are among them
 _COMPARED_ELSE = 8_000  # with a model under which all texts are near each other, such as E5
 _A_WANTED = 40  # rows compared for each that is wanted
 _MOST_HERE = 300_000  # rows: among more, Chroma's graph is quicker
