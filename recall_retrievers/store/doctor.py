@@ -141,7 +141,9 @@ class _Answer(NamedTuple):
 
 
 def _ask(folder: Path, task: str) -> list[_Answer]:
-    """What Chroma finds in each collection; to "open" it, not all of its rows are read.
+    """What Chroma finds in each collection.
+
+    Not all rows are read to "open" it, and nothing is stored to "check" it.
 
     Raises:
         StoreDamagedError: When its database is damaged.
@@ -218,7 +220,7 @@ def _answers(folder: Path, task: str, known: Iterable[str]) -> Iterator[_Answer]
                 with chroma_errors("read its index", Event()):
                     # With None no stored embedding function is built: its code would run.
                     collection: Any = client.get_collection(each.name, None)
-                    rows, fault = _tried(collection)
+                    rows, fault = _tried(collection, stores=task != "check")
                     if task != "open" and not fault:
                         fault = _read(folder, collection)
             except StoreError as error:
@@ -227,12 +229,13 @@ def _answers(folder: Path, task: str, known: Iterable[str]) -> Iterator[_Answer]
     client.close()  # type: ignore[attr-defined]  # its interface lags behind
 
 
-def _tried(collection: Any) -> tuple[int, str]:
-    """How many rows a collection has, and the fault of its index: it is read, and written to."""
+def _tried(collection: Any, *, stores: bool) -> tuple[int, str]:
+    """How many rows a collection has, and the fault of its index: some are stored as they are."""
     ids = collection.get(include=[])["ids"]
     if some := ids[:: -(-len(ids) // _TRIED) or 1]:
         page = collection.get(ids=some, include=["embeddings"])
-        collection.upsert(ids=page["ids"], embeddings=page["embeddings"])
+        if stores:
+            collection.upsert(ids=page["ids"], embeddings=page["embeddings"])
     reached = _reached(collection)
     if (lost := len(set(ids) - reached)) > (1 - _REACHED) * len(ids):
         return len(ids), f"it does not lead to {lost} of {len(ids)} rows"

@@ -33,7 +33,6 @@ from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding, Outcome
 from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, indexes_of
-from recall_retrievers.store.rows.table import Read
 
 _log = logging.getLogger(__name__)
 
@@ -90,9 +89,6 @@ class _Job:
     done: Future[None] = field(default_factory=Future)
     tried: bool = False  # whether Chroma failed while it stored its rows
 
-
-_Row = tuple[str, str, dict[str, Any]]
-"""The id, the text and the metadata of a row that is written."""
 
 _Present = Mapping[str, tuple[str | None, Mapping[str, Any]]]
 """Text and metadata of rows that are stored, by id."""
@@ -302,28 +298,26 @@ class Writer:
             with self._shared.writing():
                 as_read = self._shared.writes == fresh.writes
                 present = fresh.present if as_read else self._replaced(fresh.rows)
-                memories = [ready.memory for ready in fresh.rows]
-                self._put(self._as_rows(fresh.rows), memories, present, embedded)
+                self._put(fresh.rows, present, embedded)
         except StoreError as error:
             for job in jobs:
                 job.tried |= error.__cause__ is not None  # else Chroma was not called
             raise
 
-    def _put(
-        self, rows: Sequence[_Row], memories: Read, present: _Present, embedded: Embedded
-    ) -> None:
+    def _put(self, ready: Sequence[Ready], present: _Present, embedded: Embedded) -> None:
         """Write whole rows in one call of Chroma, and then in the row indexes."""
-        ids = [row_id for row_id, *_ in rows]
+        now = {WRITTEN_AT: to_milliseconds(datetime.now(UTC))}
+        memories = [each.memory for each in ready]
+        rows = [(x.memory.id, x.memory.content, {**x.metadata, **now}) for x in ready]
+        ids, texts, metadatas = zip(*rows, strict=True)
+        # Chroma merges metadata, so what a row had before is set to None.
+        had = (dict.fromkeys(present[row_id][1] if row_id in present else ()) for row_id in ids)
         with self._indexes() as indexes:
             self._chroma.upsert(
-                ids=ids,
+                ids=[*ids],
                 embeddings=embedded.vectors,
-                documents=[text for _, text, _ in rows],
-                # Chroma merges metadata, so what a row had before is set to None.
-                metadatas=[
-                    {**dict.fromkeys(present.get(row_id, ("", ()))[1]), **metadata}
-                    for row_id, _, metadata in rows
-                ],
+                documents=[*texts],
+                metadatas=[{**old, **new} for old, new in zip(had, metadatas, strict=True)],
             )
             for each in indexes:
                 each.put(rows, memories, embedded)
@@ -338,25 +332,15 @@ class Writer:
             for ready, row in zip(rows, before, strict=True):
                 if present.get(ready.memory.id) != (row and (row[1], row[2] or {})):
                     raise ChangedError
-            memories = [ready.memory for ready in rows]
-            self._put(self._as_rows(rows), memories, present, _together(vectors))
+            self._put(rows, present, _together(vectors))
 
     def _delete(self, ids: Sequence[str]) -> None:
-        """Delete rows; ids that are not there are passed over."""
         for start in range(0, len(ids), BATCH):
             part = list(ids[start : start + BATCH])
             with self._shared.writing(), self._indexes() as indexes:
                 self._chroma.delete(ids=part)
                 for each in indexes:  # at once: the next part may fail
                     each.drop(part)
-
-    def _as_rows(self, ready: Sequence[Ready]) -> list[_Row]:
-        """Rows as they are written now."""
-        written = to_milliseconds(datetime.now(UTC))
-        return [
-            (each.memory.id, each.memory.content, {**each.metadata, WRITTEN_AT: written})
-            for each in ready
-        ]
 
     @contextmanager
     def _indexes(self) -> Iterator[Sequence[ScopedRows]]:
@@ -377,7 +361,6 @@ class Writer:
         return present
 
     def _there(self, ids: Sequence[str]) -> _Present:
-        """The rows of these that are there already."""
         if not ids:
             return {}
         self._begin(CHROMA_S)

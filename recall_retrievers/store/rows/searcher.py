@@ -74,7 +74,9 @@ class FoundRows(Found):
         return self._facts[known]
 
 
-_COMPARED = {MiniLM.model_name: 2_000}  # rows, exactly: .99 of the ten nearest and more are among them
+_COMPARED = {
+    MiniLM.model_name: 2_000
+}  # rows, exactly: .99 of the ten nearest and more are among them
 _COMPARED_ELSE = 8_000  # with a model under which all texts are near each other, such as E5
 _A_WANTED = 40  # rows compared for each that is wanted
 _MOST_HERE = 300_000  # rows: among more, Chroma's graph is quicker
