@@ -60,6 +60,7 @@ _LEAST_S, _BYTES_A_SECOND = 120, 100_000  # of the database: a quarter of an hou
 _MOST = 1_000  # times as large as the database: a vector takes some ten times as much as its row
 _DIES = "Chroma's engine ends the process that opens it"
 
+_frozen = getattr(sys, "frozen", False)  # then there is no Python to start
 _asking = Lock()
 
 
@@ -159,7 +160,7 @@ def _ask(folder: Path, task: str) -> list[_Answer]:
 
 def _asked(folder: Path, task: str) -> list[_Answer]:
     """The answers of a process, and of another one when it dies of a collection."""
-    if getattr(sys, "frozen", False):  # there is no Python to start
+    if _frozen:
         return [*{each.id: each for each in _answers(folder, task, ())}.values()]
     answers: dict[str, _Answer] = {}
     limit = _LEAST_S + (folder / DATABASE).stat().st_size // _BYTES_A_SECOND
