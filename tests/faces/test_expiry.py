@@ -27,6 +27,7 @@ PARCELS: list[dict[str, Any]] = [
     {"id": "desk", "content": "The parcel is on the desk.", "created_at": "2024-03-01T00:00:00Z"},
 ]
 QUESTION = "Where is the parcel?"
+IN_MARCH: dict[str, Any] = {"time_range": ("2024-03-01", None)}
 
 
 @pytest.fixture
@@ -91,6 +92,18 @@ def test_in_a_store_of_another_kind_its_metadata_decides(face: Face, kind: str) 
     assert found
     earlier = face.ask(retriever(face, store, "2024-03-08T11:00:00Z"), "the parcel on the porch")
     assert "The parcel is on the porch." in {each.content for each in earlier}
+
+
+@once
+def test_a_listing_is_of_the_moment_of_asking_too(face: Face, words: object) -> None:
+    with RecallStore(embedding=words, clock=lambda: datetime(2024, 3, 10, tzinfo=UTC)) as store:
+        store.add([{"created_at": "2024-03-01T00:00:00Z", **each} for each in PARCELS])
+        listed = {
+            moment: {each.id for each in face.ask(retriever(face, store, moment), "", **IN_MARCH)}
+            for moment in ("2024-03-08T11:00:00Z", AT_NOON, LATER)
+        }
+    everything = {"locker", "porch", "desk"}
+    assert [*listed.values()] == [everything, everything - {"porch"}, {"desk"}]
 
 
 async def test_a_block_does_not_repeat_it_from_its_answers(words: object) -> None:
