@@ -66,7 +66,7 @@ def test_what_is_closed_is_not_mapped_again(tmp_path: Path) -> None:
         with rows_of(tmp_path).using(Scope()) as index:
             table = index.table  # as a thread holds it that searches
     with pytest.raises(StoreClosedError):
-        table.cosines(table.living(), np.zeros(384, np.float32))
+        table.nearest(table.living(), np.zeros(384, np.float32), 1, 1)
 
 
 @POSIX
