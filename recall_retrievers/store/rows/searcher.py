@@ -186,10 +186,9 @@ class Searcher:
             return np.flatnonzero(self._table.column("memory_type", slots))  # 0 = it has no text
         ids = {} if self._sees_all else self._table.ids_at(slots.tolist())
         read = self._index.read([*ids.values()], plan.where) if ids else {}
-        fresh = {slot: read[x] for slot, x in ids.items() if x in read}
-        self._found.memories |= {
-            slot: memory for slot, memory in fresh.items() if admitted is None or admitted(memory)
-        }
+        there = [(slot, read[x]) for slot, x in ids.items() if x in read]
+        fresh = {slot: memory for slot, memory in there if admitted is None or admitted(memory)}
+        self._found.memories |= fresh
         known = [slot for slot in slots.tolist() if slot not in ids]
         if plan.where is not None:
             known = [*self._table.fulfilling(known, plan.where)]
