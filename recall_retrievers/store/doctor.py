@@ -149,6 +149,8 @@ def _ask(folder: Path, task: str) -> list[_Answer]:
     Raises:
         StoreDamagedError: When its database is damaged.
     """
+    if task != "repair" and _aside(folder).exists():  # Chroma would begin its indexes anew
+        raise StoreDamagedError(f"a repair was killed: run `recall repair {folder}`")
     answers = _asked(folder, task)
     if any(each.fault for each in answers):  # a client of this program may be saving it
         answers = _asked(folder, task)

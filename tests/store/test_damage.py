@@ -234,7 +234,7 @@ def test_a_path_that_was_closed_well_starts_no_process(
 def test_a_process_that_hangs_is_an_answer(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = path.parent / "python"
     python.write_text(
-        '#!/bin/sh\necho begun\necho \'["7", "notes", 0, ""]\'\nexec sleep 600\n', encoding="utf-8"
+        '#!/bin/sh\necho \'["7", "notes", 0, ""]\'\nexec sleep 600\n', encoding="utf-8"
     )
     python.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(python))
@@ -419,6 +419,7 @@ def test_what_a_server_has_lost_is_stored_by_a_load_that_is_done_again(path: Pat
     assert embedding.embedded == 0
 
 
+@own_process
 def test_a_client_that_is_handed_in_reads_nothing_damaged(path: Path) -> None:
     garbage_rows(index_of(path))
     with (
