@@ -142,12 +142,9 @@ class _Answer(NamedTuple):
 
 
 def _ask(folder: Path, task: str) -> list[_Answer]:
-    """What Chroma finds in each collection.
+    """What Chroma finds in each collection; a damaged database is an error.
 
     Not all rows are read to "open" it, and nothing is stored to "check" it.
-
-    Raises:
-        StoreDamagedError: When its database is damaged.
     """
     if task != "repair" and _aside(folder).exists():  # Chroma would begin its indexes anew
         raise StoreDamagedError(f"a repair was killed: run `recall repair {folder}`")
