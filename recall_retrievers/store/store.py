@@ -34,6 +34,7 @@ from recall_retrievers.core.settings import check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import SUPERSEDES, WRITTEN_AT, event_bounds
 from recall_retrievers.store.chroma.rows import (
     MemoryInput,
@@ -60,7 +61,7 @@ from recall_retrievers.store.conversation import conversation
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.named_collection import NamedCollection
 from recall_retrievers.store.opened import Opened
-from recall_retrievers.store.writing import BATCH, LOST, ChangedError
+from recall_retrievers.store.writing import BATCH, ChangedError
 from recall_retrievers.timeline.parse_time import end_of_day, parse_time
 
 _MOST_LISTED = 1_000_000_000

@@ -27,6 +27,7 @@ from recall_retrievers.core.errors import (
     StoreError,
 )
 from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, to_milliseconds
 from recall_retrievers.store.chroma.rows import Ready, id_is_taken
 from recall_retrievers.store.chroma.search_text import index_text
@@ -49,9 +50,6 @@ _LINGERS_S = 10.0
 
 class ChangedError(Exception):
     """Others have changed a row since it was read."""
-
-
-LOST = "Error finding id"  # what Chroma says of a row that has no vector
 
 
 class _Shared:

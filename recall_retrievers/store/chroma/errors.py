@@ -30,6 +30,9 @@ CURE = (
 )
 """What to do about a damaged database."""
 
+LOST = "Error finding id"
+"""What Chroma says of a row that has no vector, or is deleted while it is read."""
+
 _ANOTHER_CLIENT = (
     "This program has a Chroma client for it already, with settings of its own, and there can be "
     "one only: hand that client in: RecallStore(client)"

@@ -25,9 +25,11 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
+from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, to_milliseconds
 from recall_retrievers.store.chroma.watch import Watch
 from recall_retrievers.store.chroma.where import all_of, scope_where
@@ -231,11 +233,20 @@ class Follower:
         with ThreadPoolExecutor(1, thread_name_prefix="recall-read") as thread:
             ahead: Future[Any] | None = None
             for part in bar:
-                this = thread.submit(
-                    self._collection.get, ids=part, include=[*(include or self._include)]
-                )
+                this = thread.submit(self._page, part, include or self._include)
                 if ahead is not None:
                     yield ahead.result()
                 ahead = this
             if ahead is not None:
                 yield ahead.result()
+
+    def _page(self, ids: list[str], include: Sequence[str]) -> Page:
+        page: Page
+        try:
+            page = self._collection.get(ids=ids, include=[*include])
+        except StoreError as error:
+            if LOST not in str(error):
+                raise
+            # One is being deleted, or has no vector: then Chroma is asked about meaning.
+            page = self._collection.get(ids=ids, include=[*_TEXTS])
+        return page
