@@ -92,7 +92,6 @@ class NamedCollection:
             raise
 
     def found(self) -> Opened | None:
-        """The collection; None if it does not exist yet."""
         self.check_open()
         if self.live is not None:
             return self.live

@@ -77,7 +77,6 @@ class Opened:
         return found
 
     def memories(self, conditions: Conditions) -> Iterator[Candidate]:
-        """The memories that fulfil conditions, by recorded time."""
         where = self._filter(conditions)
         with self._read(conditions.scope) as rows:
             for memory in islice(_ordered(rows, conditions, where), conditions.limit):
@@ -95,7 +94,6 @@ class Opened:
             return sum(1 for _ in _ordered(rows, conditions, where))
 
     def scopes(self, moment: datetime) -> Counter[Scope]:
-        """How many memories each scope has at a moment."""
         counts: Counter[Scope] = Counter()
         with self._read(ANYBODY) as rows:
             for slot, count in zip(*rows.table.owners(moment), strict=True):
@@ -104,7 +102,6 @@ class Opened:
         return counts
 
     def several_users(self, scope: Scope) -> bool:
-        """Whether memories in a scope are of more than one user."""
         rows = self.rows.at_hand(scope)
         if rows is not None:
             return rows.table.several_users(scope)
@@ -162,7 +159,6 @@ class Opened:
         return idle
 
     def _filter(self, conditions: Conditions) -> Where | None:
-        """The condition that their filter sets."""
         return self.collection.filter_where(conditions.search(self.collection.fields))
 
     @contextmanager

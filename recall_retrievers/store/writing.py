@@ -152,7 +152,6 @@ class Writer:
         return self._take(_Job(rows, partial(self._rewrite, rows, before, vectors)))
 
     def delete(self, ids: Sequence[str]) -> Future[None]:
-        """Delete rows; ids that are not there are passed over."""
         return self._take(_Job(alone=partial(self._delete, ids)))
 
     def close(self) -> bool:
@@ -273,14 +272,12 @@ class Writer:
         return _Fresh([each for each in rows if each.memory.id not in stored], present, writes)
 
     def _embed(self, batches: Sequence[_Fresh]) -> list[Outcome]:
-        """The vectors of each batch, or the error that the model raised."""
         timeout_s = self._embedding.timeout_s
         self._begin(None if timeout_s is None else timeout_s + CHROMA_S)
         texts = [[index_text(each.memory) for each in batch.rows] for batch in batches]
         return self._embedding.embed_batches(texts)
 
     def _write(self, rows: Sequence[Ready], vectors: NDArray[np.float32]) -> None:
-        """Store rows that have vectors; rows that are stored already as they are stay."""
         fresh = self._unstored(rows)
         wanted = {each.memory.id for each in fresh.rows}
         self._store(fresh, Embedded(vectors[[each.memory.id in wanted for each in rows]]))

@@ -63,7 +63,6 @@ def _compared(
 
 
 def cells_of(metadata: Mapping[str, MetadataValue]) -> list[Cell]:
-    """The cells of a row."""
     return [
         _coded(key, value)
         for key, value in metadata.items()

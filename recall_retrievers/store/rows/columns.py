@@ -172,7 +172,6 @@ class Columns:
             self._records, self._columns = grown, {}
 
     def take(self, slots: Sequence[int], records: NDArray[np.void]) -> None:
-        """Show what was written."""
         self._first = None
         at = list(slots)
         old, new = self._records["id"][at], records["id"]

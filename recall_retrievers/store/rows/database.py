@@ -162,7 +162,6 @@ class Database:
                 raise
 
     def facts(self) -> dict[str, Any]:
-        """What is known of all rows together."""
         with self.reading() as connection:
             return dict(connection.execute("SELECT name, value FROM fact").fetchall())
 

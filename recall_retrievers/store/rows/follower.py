@@ -92,7 +92,6 @@ class Follower:
 
     @property
     def scoped(self) -> bool:
-        """Whether it follows only some of the rows."""
         return bool(self.scope.fields())
 
     @property
@@ -123,11 +122,9 @@ class Follower:
         return True
 
     def writing(self) -> AbstractContextManager[None]:
-        """Let this process write rows."""
         return nullcontext() if self._watch is None else self._watch.writing()
 
     def has_few(self, most: int) -> bool:
-        """Whether it follows no more rows than that."""
         return not self._collection.get(where=self._where, include=[], limit=1, offset=most)["ids"]
 
     def changes(self, table: Table) -> Iterator[Change]:

@@ -273,13 +273,11 @@ class RowIndex:
         self._change(lambda table: table.put(rows, memories, embedded), [row[0] for row in rows])
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Forget rows that were just deleted."""
         self._change(lambda table: table.drop(ids), ids)
 
     # -- the end ----------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Let everything go: rows, files and threads."""
         self._closed.set()
         mark = self.follower.mark
         with self._lock:

@@ -101,7 +101,6 @@ class ScopedRows:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Let this process write rows; see `RowIndex.writing`."""
         with ExitStack() as stack:
             for _, rows in self._all():
                 rows.start()
@@ -123,12 +122,10 @@ class ScopedRows:
                 index.drop([row[0] for place, row in enumerate(rows) if place not in here])
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Forget rows that were just deleted."""
         for _, index in self._all():
             index.drop(ids)
 
     def close(self) -> None:
-        """Let everything go."""
         for _, rows in self._all():
             rows.close()
         if self._held is not None:

@@ -68,7 +68,6 @@ class Turns:
         return {slot for slot in changed if slot is not None}
 
     def _counts(self, look: _Look, slot: int, own: Spoken) -> Counter[str]:
-        """How often each word counts for a row."""
         before, after = list[Sequence[str]](), list[Sequence[str]]()
         at: int | None = slot
         for _ in BEFORE:
@@ -122,7 +121,6 @@ class _Look:
         return (found[0] if found else None), False
 
     def after(self, slot: int) -> int | None:
-        """The turn after a turn."""
         row_id, answers = self._row(slot)
         turns = [] if answers is None else self._answering(answers)
         rest = turns[turns.index(slot) + 1 :] if turns else []

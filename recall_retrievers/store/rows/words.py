@@ -125,7 +125,6 @@ def _write_postings(
 
 
 def having(connection: sqlite3.Connection, words: Sequence[str]) -> list[int]:
-    """How many rows have each word."""
     query = "SELECT ifnull(sum(length(rows)), 0) / 4 FROM posting WHERE key BETWEEN ? AND ?"
     return [connection.execute(query, _keys(_term(word))).fetchone()[0] for word in words]
 
