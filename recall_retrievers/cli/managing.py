@@ -292,7 +292,7 @@ add_check = add_repair = add_path
 def check(options: argparse.Namespace) -> int:
     """Check all files of a Chroma path.
 
-    Chroma reads it in a process of its own; SQLite reads the database, and this library
+    Chroma reads a copy in a process of its own; SQLite reads the database, and this library
     its row index. Nothing is changed. Close the path everywhere first. The exit code is 0 if all is
     whole, and 1 if something is damaged.
     """

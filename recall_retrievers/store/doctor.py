@@ -1,7 +1,7 @@
 """Whether the collections of a Chroma path are whole, and the repair of those that are not.
 
 Chroma saves its index of vectors in place, and reads it without a check: of a torn one its engine
-fails, crashes, or loses rows without a word. Nothing of it is parsed here. Chroma is asked in a
+fails, crashes, or loses rows without a word. Nothing of it is parsed here. Chroma tries a copy in a
 process of its own; that it dies of it is an answer, too. The files of an index that was whole are
 noted with their checksums. While they are as noted, Chroma is not asked.
 """
@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, TimeoutExpired, run
+from tempfile import mkdtemp
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,12 +53,13 @@ if TYPE_CHECKING:
 
 _PAGE = 1_000  # rows read at once
 _BATCH = 250  # rows stored, and texts embedded, at once
-_TRIED = 100  # rows that are stored again as they are: some tears are harmless until then
+_TRIED = 100  # rows of each kind that are stored in a copy: some tears are harmless until then
 _GHOSTS = 1_000  # rows beyond those that are there are asked for: it may hold deleted ones
 _REACHED = 0.95  # of the rows; whole graphs led to each of 3,000
 _NEAR = 1e-3  # of a number in a vector: Chroma scales vectors once more
 _LEAST_S, _BYTES_A_SECOND = 120, 100_000  # of the database: a quarter of an hour for 100,000 rows
 _MOST = 1_000  # times as large as the database: a vector takes some ten times as much as its row
+_COPY = "copy-"
 _DIES = "Chroma's engine ends the process that opens it"
 
 _frozen = getattr(sys, "frozen", False)  # then there is no Python to start
@@ -144,13 +146,13 @@ class _Answer(NamedTuple):
 def _ask(folder: Path, task: str) -> list[_Answer]:
     """What Chroma finds in each collection; a damaged database is an error.
 
-    Not all rows are read to "open" it, and nothing is stored to "check" it.
+    Not all rows are read to "open" it.
     """
-    if task != "repair" and _aside(folder).exists():  # Chroma would begin its indexes anew
-        raise StoreDamagedError(f"a repair was killed: run `recall repair {folder}`")
     answers = _asked(folder, task)
     if any(each.fault for each in answers):  # a client of this program may be saving it
         answers = _asked(folder, task)
+    for copy in own_folder(folder).glob(f"{_COPY}*"):
+        shutil.rmtree(copy, ignore_errors=True)
     for each in answers:
         if not each.id or CURE in each.fault:
             raise StoreDamagedError(each.fault)
@@ -205,8 +207,10 @@ def answer() -> None:
 
 
 def _answers(folder: Path, task: str, known: Iterable[str]) -> Iterator[_Answer]:
+    size = sum((folder / name).stat().st_size for name in (DATABASE, *_times(folder)))
+    room = 2 * size < shutil.disk_usage(folder).free  # else it is only read, where it is
     try:
-        client = path_client(folder, Event())
+        client = path_client(_copied(folder) if room else folder, Event())
         with chroma_errors("list the collections", Event()):
             there = client.list_collections()
     except StoreError as error:
@@ -220,7 +224,7 @@ def _answers(folder: Path, task: str, known: Iterable[str]) -> Iterator[_Answer]
                 with chroma_errors("read its index", Event()):
                     # With None no stored embedding function is built: its code would run.
                     collection: Any = client.get_collection(each.name, None)
-                    rows, fault = _tried(collection, stores=task != "check")
+                    rows, fault = _tried(collection, stores=room)
                     if task != "open" and not fault:
                         fault = _read(folder, collection)
             except StoreError as error:
@@ -229,9 +233,22 @@ def _answers(folder: Path, task: str, known: Iterable[str]) -> Iterator[_Answer]
     client.close()  # type: ignore[attr-defined]  # its interface lags behind
 
 
+def _copied(folder: Path) -> Path:
+    """A copy of Chroma's files, which may be written to."""
+    make_private(own_folder(folder))
+    copy = Path(mkdtemp(prefix=_COPY, dir=own_folder(folder)))
+    for each in (*folder.glob(f"{DATABASE}*"), *_indexes(folder)):
+        (shutil.copytree if each.is_dir() else shutil.copyfile)(each, copy / each.name)
+    return copy
+
+
 def _tried(collection: Any, *, stores: bool) -> tuple[int, str]:
-    """How many rows a collection has, and the fault of its index: some are stored as they are."""
-    ids = collection.get(include=[])["ids"]
+    """How many rows a collection has, and the fault of its index: it is read, and written to."""
+    ids, new = collection.get(include=[])["ids"], [f"recall {n}" for n in range(_TRIED)]
+    dimension = collection._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
+    if stores and dimension is not None:
+        anywhere = np.random.default_rng(0).normal(size=(_TRIED, dimension))
+        collection.upsert(ids=new, embeddings=anywhere.astype(np.float32))
     if some := ids[:: -(-len(ids) // _TRIED) or 1]:
         page = collection.get(ids=some, include=["embeddings"])
         if stores:
@@ -239,7 +256,7 @@ def _tried(collection: Any, *, stores: bool) -> tuple[int, str]:
     reached = _reached(collection)
     if (lost := len(set(ids) - reached)) > (1 - _REACHED) * len(ids):
         return len(ids), f"it does not lead to {lost} of {len(ids)} rows"
-    deleted = len(reached.difference(ids))
+    deleted = len(reached.difference(ids, new))
     return len(ids), f"it holds {deleted} rows that were deleted" if deleted else ""
 
 

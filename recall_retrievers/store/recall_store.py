@@ -241,7 +241,7 @@ class RecallStore(Store):
     def check(path: str | Path) -> list[Checked]:
         """Check a Chroma path, and report what is damaged; nothing is changed.
 
-        Chroma reads all of it in a process of its own, and SQLite reads its database.
+        Chroma reads a copy of it in a process of its own, and SQLite reads its database.
         Opening a path notices damaged vectors as well. A damaged database is noticed when a memory
         in the damaged part is read, and by this check at once.
 
