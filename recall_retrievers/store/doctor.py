@@ -224,9 +224,9 @@ def _answers(folder: Path, task: str, known: Iterable[str]) -> Iterator[_Answer]
                 with chroma_errors("read its index", Event()):
                     # With None no stored embedding function is built: its code would run.
                     collection: Any = client.get_collection(each.name, None)
+                    differing = "" if task == "open" else _read(folder, collection)
                     rows, fault = _tried(collection, stores=room)
-                    if task != "open" and not fault:
-                        fault = _read(folder, collection)
+                    fault = fault or differing
             except StoreError as error:
                 rows, fault = 0, str(error if CURE in str(error) else error.__cause__)
             yield begun._replace(rows=rows, fault=fault)

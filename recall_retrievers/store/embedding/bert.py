@@ -82,15 +82,15 @@ def network(weights: Weights) -> bytes:
         # one sign are at most 128 together keeps it from overflowing.
         sides = (matrix.clip(0), -matrix.clip(None, 0))
         scale = np.max([(side[:, ::2] + side[:, 1::2]).max(axis=1) for side in sides], 0) / 127
-        rounded = np.rint(matrix.T / scale)
+        rounded = np.rint(matrix / scale[:, None])
         least, most = (node(kind, values, last, keepdims=1) for kind in ("ReduceMin", "ReduceMax"))
         width = node("Sub", most, least)
         factor = node("Div", steps, width)
         moved = node("Sub", half, node("Mul", least, factor))
         whole = node("Cast", node("Add", node("Mul", values, factor), moved), to=_UINT8)
-        inputs = [whole, put(rounded, np.int8), one, put(scale / 255)]
+        inputs = [whole, put(rounded.T, np.int8), one, put(scale / 255)]
         above = node("Mul", node("MatMulIntegerToFloat", *inputs), width)
-        made = node("Add", above, node("Mul", least, put(rounded.sum(axis=0) * scale)))
+        made = node("Add", above, node("Mul", least, put(rounded.sum(axis=1) * scale)))
         return made, put(np.concatenate([added for _, added in both]))
 
     def normed(name: str, values: str, more: str, *added: str) -> str:
