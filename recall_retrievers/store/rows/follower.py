@@ -172,10 +172,8 @@ class Follower:
             return False
         if self._watch is not None:
             # A file system may count its times in ticks: a second later it is looked at once more.
-            settled = self._looked >= self._watch.changed_at + POLL_S or (
-                now < self._watch.changed_at + POLL_S
-            )
-            return self._watch.look() != self._others or not settled
+            again = self._watch.changed_at + POLL_S
+            return self._watch.look() != self._others or self._looked < again <= now
         if self._looked < now - POLL_S:
             return True
         known = self._counted if self.scoped else len(table)
