@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, Field
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 _log = logging.getLogger(__name__)
-
-TimeUnit = Literal["milliseconds", "seconds", "iso", "mixed"]
 
 # LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
 # rows of its own, where they are of no use to a reader.
@@ -219,9 +217,6 @@ _SAMPLE = 200  # rows from the beginning of a collection, and as many from its e
 _SHOWN = 3  # values that a warning shows
 _KEYS = 12  # names that it shows
 
-# As seconds 1973 to 2128, as milliseconds the first weeks of 1970.
-_SECONDS = (1e8, 5e9)
-
 
 def sample_of(collection: Collection) -> list[Mapping[str, MetadataValue]]:
     """The metadata of the first and the last rows of a collection."""
@@ -232,52 +227,36 @@ def sample_of(collection: Collection) -> list[Mapping[str, MetadataValue]]:
     return [row or {} for page in pages for row in page["metadatas"]]
 
 
-def time_unit(sample: Sequence[Mapping[str, MetadataValue]], fields: Fields) -> TimeUnit:
-    """The unit of the times of a collection; Chroma can compare only numbers of one unit."""
-    values = [row[fields.created_at] for row in sample if fields.created_at in row]
-    numbers = [x for x in values if isinstance(x, int | float) and not isinstance(x, bool)]
-    if not numbers:
-        return "iso"
-    if len(numbers) < len(values):
-        return "mixed"
-    if all(map(calendar_day, numbers)):
-        return "mixed"  # such as 20240305: no unit of time
-    large = sum(abs(each) >= EPOCH_MILLISECONDS_FROM for each in numbers)
-    if not large:
-        return "seconds"
-    return "mixed" if any(_SECONDS[0] <= x < _SECONDS[1] for x in numbers) else "milliseconds"
+def time_unit(sample: Sequence[Mapping[str, MetadataValue]], fields: Fields) -> int | None:
+    """The milliseconds of the unit of all times; None = Chroma cannot compare them as numbers."""
+    key = fields.created_at
+    units = {_unit_of(row[key]) for row in sample if key in row}
+    return units.pop() if len(units) == 1 else None
 
 
-def read_time(value: MetadataValue | None, unit: TimeUnit, fields: Fields) -> datetime | None:
-    """The time of a row that somebody else wrote; None where there is none that can be read.
+def _unit_of(value: MetadataValue) -> int | None:
+    if isinstance(value, str | list | bool) or calendar_day(value):  # such as 20240305
+        return None
+    return 1 if abs(value) >= EPOCH_MILLISECONDS_FROM else 1000
 
-    A number that cannot be meant in the unit of the collection is read by itself.
-    """
+
+def read_time(value: MetadataValue | None, fields: Fields) -> datetime | None:
+    """The time of a row that somebody else wrote; None where there is none that can be read."""
     if value is None or isinstance(value, list | bool):
         return None
-    if isinstance(value, str):
-        return written_time(value, day_first=fields.day_first)
-    try:
-        if unit == "milliseconds" and not _SECONDS[0] <= value < _SECONDS[1]:
-            return from_milliseconds(int(value))
-        if unit == "seconds" and abs(value) < EPOCH_MILLISECONDS_FROM:
-            return from_milliseconds(round(value * 1000))
-    except (ValueError, OverflowError):  # not finite, or outside the years 1 to 9999
-        return None
-    return written_time(value)
+    return written_time(value, day_first=fields.day_first)
 
 
 def note_unread(
     name: str,
     sample: Sequence[Mapping[str, MetadataValue]],
     rows: int,
-    unit: TimeUnit,
     fields: Fields,
 ) -> None:
     """Warn of rows whose time cannot be read: the time of a question does not count for them."""
     key = fields.created_at
     values = [row[key] for row in sample if key in row]
-    unread = [each for each in values if read_time(each, unit, fields) is None]
+    unread = [each for each in values if read_time(each, fields) is None]
     read = len(values) - len(unread)
     if read == len(sample):
         return

@@ -44,7 +44,6 @@ from recall_retrievers.store.chroma.fields import (
     SUPERSEDES,
     WRITTEN_AT,
     Fields,
-    TimeUnit,
     day_of,
     event_hull,
     from_milliseconds,
@@ -139,7 +138,6 @@ def to_candidate(
     document: str | None,
     metadata: Mapping[str, MetadataValue] | None,
     fields: Fields = OWN_FIELDS,
-    unit: TimeUnit = "milliseconds",
 ) -> Candidate | None:
     """Read a row; None where it holds no text, which a collection of others may."""
     row = without_strays(dict(metadata or {}))
@@ -151,8 +149,8 @@ def to_candidate(
     if ours:
         created_at, expires_at = _moment(row.get("created_at")), _moment(row.get(EXPIRES_AT))
     else:
-        created_at = read_time(row.get(fields.created_at), unit, fields)
-        expires_at = read_time(row.get(fields.expires_at), "mixed", fields)
+        created_at = read_time(row.get(fields.created_at), fields)
+        expires_at = read_time(row.get(fields.expires_at), fields)
     superseded = ours and SUPERSEDED_AT in row
     memory = Candidate(
         id=row_id,

@@ -15,6 +15,7 @@ from typing_extensions import TypeIs
 from recall_retrievers.core.errors import FilterError
 from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.query import Filter
+from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.fields import (
@@ -25,7 +26,6 @@ from recall_retrievers.store.chroma.fields import (
     OWN_FIELDS,
     SUPERSEDED_AT,
     Fields,
-    TimeUnit,
     bounds_of,
     day_of,
     event_bounds,
@@ -96,14 +96,13 @@ def scope_where(scope: Scope, fields: Fields = OWN_FIELDS) -> Where | None:
     )
 
 
-def living_where(moment: datetime, *, include_superseded: bool = False) -> Where:
-    """Rows of ours that may count at a moment, or never end.
+def living_where(search: Search, moment: datetime) -> Where:
+    """Rows of ours that may count in a search, or never end; slow where Chroma checks it.
 
-    It lets through the few rows with one end that is over, and one that is not. It is slow where
-    Chroma checks it, so it is asked for only where rows that have ended are in the way.
+    It lets through the few rows with one end that is over, and one that is not.
     """
     later = to_milliseconds(moment)
-    superseded = {"$gte": EARLIEST} if include_superseded else {"$gt": later}
+    superseded = {"$gte": EARLIEST} if search.include_superseded else {"$gt": later}
     ends: list[Where] = [{EXPIRES_AT: {"$gt": later}}, {SUPERSEDED_AT: superseded}]
     return {"$or": [*ends, {MAY_EXPIRE: {"$ne": True}}]}
 
@@ -117,7 +116,7 @@ def ended_where(standing: Standing, moment: datetime) -> Where | None:
 def filter_where(
     condition: Filter | None,
     fields: Fields = OWN_FIELDS,
-    unit: TimeUnit = "milliseconds",
+    unit: int | None = 1,
     timezone: tzinfo | None = None,
     *,
     ours: bool = False,
@@ -125,8 +124,9 @@ def filter_where(
     """A user's filter as a where clause that Chroma accepts; None = every row fulfils it.
 
     The recorded time may be compared with a datetime or ISO 8601. Fractions, which Chroma
-    truncates, compare rightly with whole numbers. ``ours``: the rows are ours, where metadata may
-    have another key.
+    truncates, compare rightly with whole numbers. ``unit``: of the times of rows, in milliseconds;
+    None = they are no numbers of one unit. ``ours``: the rows are ours, where metadata may have
+    another key.
 
     Raises:
         FilterError: When a key, an operator or a value cannot match anything.
@@ -145,7 +145,7 @@ class _Reader:
     """Reads a filter for one collection, whose rows write times in one unit."""
 
     created_at: str
-    unit: TimeUnit
+    unit: int | None
     timezone: tzinfo | None
     ours: bool
     clauses: int = 0
@@ -248,20 +248,18 @@ class _Reader:
     def _is_time(self, value: object) -> TypeIs[str | int | float]:
         # Numbers in our own rows mean what they mean in a Memory: seconds, or milliseconds.
         numeric = isinstance(value, int | float) and not isinstance(value, bool)
-        return isinstance(value, str) or (numeric and self.unit == "milliseconds")
+        return isinstance(value, str) or (numeric and self.unit == 1)
 
     def _time(self, key: str, value: datetime | str | float) -> str | int | float:
-        if isinstance(value, str) and self.unit not in ("milliseconds", "seconds"):
+        if isinstance(value, str) and self.unit is None:
             return value  # a text is compared with texts, whatever their form
         try:
             milliseconds = to_milliseconds(parse_time(value, self.timezone))
         except ValueError as error:
             raise FilterError(f"filter on {got(key)}: {error}") from error
-        if self.unit == "milliseconds":
-            return milliseconds
-        if self.unit == "seconds":
-            return milliseconds / 1000
-        return value.isoformat() if isinstance(value, datetime) else value
+        if self.unit is None:
+            return value.isoformat() if isinstance(value, datetime) else value
+        return milliseconds if self.unit == 1 else milliseconds / self.unit
 
 
 def _fraction(key: str, operator: str, value: float) -> Where | None:
@@ -324,11 +322,11 @@ def window_where(ranges: Sequence[TimeRange]) -> list[Where | None]:
     return [arm for each in ranges for arm in (_recorded(each), _happened(each))]
 
 
-def foreign_where(time_range: TimeRange, fields: Fields, unit: TimeUnit) -> Where | None:
+def foreign_where(time_range: TimeRange, fields: Fields, unit: int | None) -> Where | None:
     """The same for a row that somebody else wrote; None unless its time is a number."""
-    if unit not in ("milliseconds", "seconds"):
+    if unit is None:
         return None  # Chroma cannot compare text: the candidates are compared here
-    first, last = outer_bounds(time_range, 1 if unit == "milliseconds" else 1000)
+    first, last = outer_bounds(time_range, unit)
     key = fields.created_at
     return all_of([_bound(key, "$gte", first), _bound(key, "$lte", last)])
 
