@@ -66,12 +66,12 @@ class Position:
         """The place of a stored memory.
 
         Raises:
-            ValueError: When the memory has no id, so it is not a stored one.
+            TypeError: When it is no memory, or has no id, so it is not a stored one.
         """
-        if not memory.id:
-            raise ValueError(
-                "after takes a memory of the page before, as the store returned it; this one has "
-                "no id"
+        if not isinstance(memory, Memory | Candidate) or not memory.id:
+            raise TypeError(
+                "after takes the last memory of the page before, as the store returned it, or "
+                f"Position(timestamp, id); got {got(memory)}"
             )
         return cls(memory.created_at, memory.id)
 
@@ -97,11 +97,6 @@ class Position:
     def key(self) -> tuple[int, str]:
         """The place as a value that sorts, the oldest first."""
         return UNDATED if self.timestamp is None else to_milliseconds(self.timestamp), self.id
-
-
-def place_of(memory: Candidate) -> tuple[int, str]:
-    """The place of a memory as a value that sorts, the oldest first."""
-    return Position.of(memory).key
 
 
 @dataclass(frozen=True, slots=True)

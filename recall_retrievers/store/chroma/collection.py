@@ -274,10 +274,11 @@ class Collection:
             newest = there.get(newest.superseded_by, newest)
         return newest
 
-    def row(self, row_id: str) -> Row | None:
-        """A row by its id; None if it is not there."""
+    def row(self, row_id: str) -> tuple[Row | None, Candidate | None]:
+        """A row by its id, and its memory; None where it is not there, or has no text."""
         [page] = self.by_id([row_id], _READ)
-        return next(zip(page["ids"], page["documents"], page["metadatas"], strict=True), None)
+        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+        return next(((row, self.candidate(row)) for row in rows), (None, None))
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors of rows by id; ids that are not there are left out."""
