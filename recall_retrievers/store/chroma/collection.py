@@ -73,7 +73,7 @@ class Collection:
         self.fields = fields
         self.model = embedding.model_name
         known = chroma.metadata or {}
-        self.foreign = MARK not in known  # made by somebody else; its rows have no buckets of days
+        self.foreign = MARK not in known  # made by somebody else; its rows have no days
         # That of one of ours is noted after the first write. While that is under way, Chroma
         # cannot read vectors.
         self._dimension: int | None = known.get("embedding_dimension")

@@ -48,7 +48,7 @@ MAY_EXPIRE = "may_expire"
 SUPERSEDED_KEYS = frozenset({SUPERSEDED_BY, SUPERSEDED_AT, MAY_EXPIRE})
 NODE_SOURCE = "ref_doc_id"  # the document that a node of LlamaIndex was cut from
 WRITTEN_AT = "written_at"  # when a row was last written: it shows what others have changed
-CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
+CREATED_KEYS = frozenset({"created_at", "created_day"})
 EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
 OWN_KEYS = frozenset(
     {WRITTEN_AT, EXPIRES_AT, "list_values"}
@@ -153,13 +153,6 @@ def event_bounds(time_range: TimeRange) -> tuple[int, int]:
     return _in_calendar(first - _ZONES), _in_calendar(last + _ZONES)
 
 
-def outer_bounds(time_range: TimeRange, unit: int) -> tuple[int | None, int | None]:
-    """The bounds of a range in units of so many milliseconds, never too narrow; None = open."""
-    start, end = time_range.start, time_range.end
-    first = None if start is None else to_milliseconds(start) // unit
-    return first, None if end is None else -(-up_to_milliseconds(end) // unit)
-
-
 def from_milliseconds(milliseconds: int) -> datetime:
     """The moment, in UTC.
 
@@ -173,12 +166,6 @@ def from_milliseconds(milliseconds: int) -> datetime:
 def day_of(milliseconds: int) -> int:
     """The number of days since 1970-01-01, in UTC."""
     return milliseconds // _DAY
-
-
-def month_of(milliseconds: int) -> int:
-    """The month as year x 12 + month - 1, in UTC, so that months count on without gaps."""
-    moment = from_milliseconds(milliseconds)
-    return moment.year * 12 + moment.month - 1
 
 
 def is_ours(row: Mapping[str, object]) -> bool:

@@ -26,9 +26,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.fields import NODE_SOURCE, is_ours
 
-_BUCKETS = frozenset(
-    {"created_day", "created_month", "event_start", "event_end", "list_values", "may_expire"}
-)
+_BUCKETS = frozenset({"created_day", "event_start", "event_end", "list_values", "may_expire"})
 
 
 class DocumentLike(Protocol):

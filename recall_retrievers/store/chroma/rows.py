@@ -1,8 +1,8 @@
 """A memory as a row of a collection, and back; and the memories of a call, checked.
 
 Rows are neutral: bare text, flat metadata, no framework's bookkeeping. Times are whole epoch
-milliseconds, because Chroma truncates fractions when it compares. Day and month are stored too, as
-small numbers, because equality is fast in Chroma and ranges are slow.
+milliseconds, because Chroma truncates fractions when it compares. The day is stored too, because
+equality is fast in Chroma and ranges are slow.
 """
 
 import json
@@ -48,7 +48,6 @@ from recall_retrievers.store.chroma.fields import (
     event_hull,
     from_milliseconds,
     is_ours,
-    month_of,
     name_of,
     new_id,
     read_time,
@@ -101,7 +100,6 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
         **{key: text for key, text in texts.items() if text},
         "created_at": created,
         "created_day": day_of(created),
-        "created_month": month_of(created),
     }
     lists = {key: value for key, value in metadata.items() if isinstance(value, list)}
     if lists:

@@ -29,8 +29,6 @@ from recall_retrievers.store.chroma.fields import (
     bounds_of,
     day_of,
     event_bounds,
-    month_of,
-    outer_bounds,
     row_key,
     to_milliseconds,
 )
@@ -305,9 +303,8 @@ def _joined(operator: str, conditions: Sequence[Where | None]) -> Where | None:
 
 # -- a time range: coarse and fast; the exact bounds are compared afterwards ----------------------
 
-# Up to here a list of buckets is faster than a range: Chroma materialises each side of a range.
-_MOST_DAYS = 62
-_MOST_MONTHS = 120
+# Up to here a list of days is faster than a range: Chroma materialises each side of a range.
+_MOST_DAYS = 400
 
 
 def window_where(ranges: Sequence[TimeRange]) -> list[Where | None]:
@@ -323,39 +320,33 @@ def window_where(ranges: Sequence[TimeRange]) -> list[Where | None]:
 
 
 def foreign_where(time_range: TimeRange, fields: Fields, unit: int | None) -> Where | None:
-    """The same for a row that somebody else wrote; None unless its time is a number."""
+    """The condition for a row that somebody else wrote; None unless its time is a number."""
     if unit is None:
         return None  # Chroma cannot compare text: the candidates are compared here
-    first, last = outer_bounds(time_range, unit)
-    key = fields.created_at
-    return all_of([_bound(key, "$gte", first), _bound(key, "$lte", last)])
+    (low, high), key = bounds_of(time_range), fields.created_at
+    return _between((key, key), time_range, low // unit, -(-(high + 1) // unit))
 
 
 def _recorded(time_range: TimeRange) -> Where | None:
-    """Rows whose recorded time may be in a range; for a collection of ours."""
-    first, last = bounds_of(time_range)
-    if time_range.start is not None and time_range.end is not None:
-        days = range(day_of(first), day_of(last) + 1)
-        if len(days) <= _MOST_DAYS:
-            return {"created_day": {"$in": list(days)}}
-        months = range(month_of(first), month_of(last) + 1)
-        if len(months) <= _MOST_MONTHS:
-            return {"created_month": {"$in": list(months)}}
-    low = None if time_range.start is None else month_of(first)
-    high = None if time_range.end is None else month_of(last)
-    key = "created_month"
-    return all_of([_bound(key, "$gte", low), _bound(key, "$lte", high)])
+    low, high = map(day_of, bounds_of(time_range))
+    if high - low < _MOST_DAYS:
+        return {"created_day": {"$in": [*range(low, high + 1)]}}
+    return _between(("created_day", "created_day"), time_range, low, high)
 
 
 def _happened(time_range: TimeRange) -> Where | None:
-    first, last = event_bounds(time_range)
-    low = None if time_range.start is None else first
-    high = None if time_range.end is None else last
-    return all_of([_bound("event_start", "$lte", high), _bound("event_end", "$gt", low)])
+    low, high = event_bounds(time_range)
+    return _between(("event_end", "event_start"), time_range, low + 1, high)
 
 
-def _bound(key: str, operator: str, bound: int | None) -> Where | None:
-    return None if bound is None else {key: {operator: bound}}
+def _between(keys: tuple[str, str], time_range: TimeRange, low: int, high: int) -> Where | None:
+    """Two keys at the bounds of a range; an open end sets no condition."""
+    return all_of(
+        [
+            {keys[0]: {"$gte": low}} if time_range.start else None,
+            {keys[1]: {"$lte": high}} if time_range.end else None,
+        ]
+    )
 
 
 # -- the same check in Python, for stores that cannot filter ---------------------------------------
