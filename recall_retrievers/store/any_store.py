@@ -49,8 +49,6 @@ _ORTHOGONAL = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer of the store."""
-
     memory: Candidate
     metadata: Mapping[str, object]  # in the form of the store
     score: float | None = None  # as the store gives it, if it does
@@ -230,7 +228,6 @@ class AnyStore(Settings):
         ]
 
     def _cut(self, search: Search, hits: list[Hit], looked: int | None, *, among: bool) -> Hits:
-        """The hits of a search, with what is to be known of them."""
         if among:
             return Hits(by_words(search.text, hits)[: search.limit])  # which say it themselves
         if looked is not None and not hits:  # then no result can say it
@@ -254,7 +251,6 @@ class AnyStore(Settings):
 
 
 def _fitting(search: Search, fields: Fields) -> Callable[[Candidate, Mapping[str, object]], bool]:
-    """The check of a memory, with the store's own metadata, against a search."""
     where = filter_where(search.filter, fields, timezone=search.timezone)
     admitted = search.admitting()
 
@@ -269,7 +265,6 @@ def _fitting(search: Search, fields: Fields) -> Callable[[Candidate, Mapping[str
 
 
 def _named(memory: Candidate) -> Candidate:
-    """A memory with an id; if the store has none, the id is a digest of the memory."""
     if memory.id:
         return memory
     stored = (memory.content, memory.author, memory.created_at, memory.scope, memory.metadata)

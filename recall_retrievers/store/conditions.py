@@ -121,13 +121,11 @@ class Conditions:
         memory_type: TypeInput | None = None,
         standing: Standing = ALWAYS,
     ) -> Conditions:
-        """The conditions as a caller passes them, checked."""
         filter_where(filter)  # also where there is no collection yet
         return cls(scope, _range(time_range), filter, _types(memory_type), standing)
 
     @property
     def limited(self) -> bool:
-        """Whether anything but the scope is limited."""
         where = filter_where(self.filter)  # None for a filter that every row fulfils
         return self.recorded is not None or bool(self.types) or where is not None
 
@@ -150,12 +148,10 @@ class Conditions:
         raise SettingsError("delete", (problem,))
 
     def search(self, fields: Fields = OWN_FIELDS) -> Search:
-        """Scope, filter and type as those of a search; `admits` checks the time."""
         types = {fields.memory_type: {"$in": list(self.types)}} if self.types else None
         return Search("", 1, self.scope, joined(self.filter, types), **self.standing._asdict())
 
     def follows(self, place: tuple[int, str]) -> bool:
-        """Whether a place comes after the one where the listing begins."""
         if self.after is None:
             return True
         return place < self.after if self.newest else place > self.after

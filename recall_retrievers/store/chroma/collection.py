@@ -224,7 +224,6 @@ class Collection:
         ]
 
     def filter_where(self, search: Search) -> Where | None:
-        """The condition that a search sets on metadata."""
         fields, zone, ours = self.fields, search.timezone, not self.foreign
         return filter_where(search.filter, fields, self._unit, zone, ours=ours)
 
@@ -235,7 +234,6 @@ class Collection:
         return foreign_where(TimeRange(None, search.moment, "second"), self.fields, self._unit)
 
     def _times(self, ranges: Sequence[TimeRange]) -> list[Where | None]:
-        """The conditions on time. A row must fulfil one of them. Empty without a time."""
         if self.foreign:
             return [foreign_where(each, self.fields, self._unit) for each in ranges]
         return window_where(ranges)

@@ -206,7 +206,6 @@ _KEYS = 12  # names that it shows
 
 
 def sample_of(collection: Collection) -> list[Mapping[str, MetadataValue]]:
-    """The metadata of the first and the last rows of a collection."""
     # Its types do not know that `include` makes the metadata be there.
     count, reads = collection.count(), collection
     starts = [0, max(_SAMPLE, count - _SAMPLE)] if count > _SAMPLE else [0]

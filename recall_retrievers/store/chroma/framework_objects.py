@@ -64,12 +64,10 @@ def takes_no_more(others: Mapping[str, object]) -> None:
 
 
 def is_document(source: object) -> TypeIs[DocumentLike]:
-    """Whether an object looks like a document of LangChain."""
     return not isinstance(source, type) and hasattr(source, "page_content")
 
 
 def is_node(source: object) -> TypeIs[NodeLike]:
-    """Whether an object looks like a node of LlamaIndex."""
     return not isinstance(source, type) and hasattr(source, "node_id")
 
 

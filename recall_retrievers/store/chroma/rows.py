@@ -176,7 +176,6 @@ def _metadata(row: Mapping[str, MetadataValue], hidden: Container[str]) -> dict[
 
 
 def _is_a_field(metadata: Mapping[str, MetadataValue], name: str) -> bool:
-    """Whether metadata under the name of a field would be read as that field."""
     value = metadata[name]
     return _quality(value) is not None if name == "quality" else value != ""
 
@@ -281,8 +280,6 @@ MemoryInput = Memory | Mapping[str, object] | str | DocumentLike | NodeLike
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A memory that can be written."""
-
     memory: Candidate  # as its row returns it, with an id and a time
     metadata: dict[str, MetadataValue]
     is_new: bool  # whether its id was made in this call, so that no row can have it yet
@@ -359,7 +356,6 @@ def filled_in(memory: Memory, within: Scope) -> Memory:
 
 
 def id_is_taken(row_id: str, scope: Scope) -> ScopeError:
-    """The error for a memory that would replace one outside a scope."""
     return ScopeError(
         f"a memory with the id {got(row_id)} is there already, outside the scope "
         f"{got(scope.fields())}; give the new one another id"
@@ -367,7 +363,6 @@ def id_is_taken(row_id: str, scope: Scope) -> ScopeError:
 
 
 def as_memory(source: MemoryInput) -> Memory:
-    """What `add` takes, as a memory."""
     if isinstance(source, Memory):
         return source
     if not isinstance(source, str | Mapping):

@@ -63,7 +63,6 @@ def joined(*filters: Filter | None) -> Filter | None:
 
 
 def check_size(clauses: int, values: int = 0) -> None:
-    """Refuse a filter with too many conditions, or too many values in them."""
     if clauses > _MOST_CLAUSES or values > _MOST_VALUES:
         raise FilterError(
             f"a filter may have {_MOST_CLAUSES} conditions and {_MOST_VALUES:,} values at most; "
@@ -78,7 +77,6 @@ def all_of(conditions: Sequence[Where | None]) -> Where | None:
 
 
 def any_of(conditions: Sequence[Where | None]) -> Where | None:
-    """At least one of the conditions."""
     return _joined("$or", conditions)
 
 
@@ -106,7 +104,6 @@ def living_where(search: Search, moment: datetime) -> Where:
 
 
 def ended_where(standing: Standing, moment: datetime) -> Where | None:
-    """Rows of ours that have expired by a moment or, unless they count, are superseded by then."""
     keys = [EXPIRES_AT] if standing.include_superseded else [EXPIRES_AT, SUPERSEDED_AT]
     return any_of([{key: {"$lte": to_milliseconds(moment)}} for key in keys])
 
@@ -140,8 +137,6 @@ def filter_where(
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads a filter for one collection, whose rows write times in one unit."""
-
     created_at: str
     unit: int | None
     timezone: tzinfo | None

@@ -149,8 +149,6 @@ class _Checked:
 
 @dataclass(frozen=True, slots=True)
 class CheckedTokens(_Checked):
-    """The model of a user that has vectors of tokens, too."""
-
     _model: TokenEmbedding
 
     def embed_with_tokens(
@@ -167,7 +165,6 @@ class CheckedTokens(_Checked):
         return self._rows(vectors, len(texts)), [self._tokens(*each) for each in own]
 
     def embed_query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], TokenVectors]:
-        """The vectors of a question, and of its tokens."""
         vectors, [tokens] = self.embed_with_tokens([text])
         return vectors[0], tokens
 
@@ -214,7 +211,6 @@ class BoundedEmbedding:
         ]
 
     def embed(self, text: str) -> Embedded:
-        """Embed one text to store."""
         [outcome] = self.embed_batches([[text]])
         if isinstance(outcome, Exception):
             raise outcome

@@ -50,7 +50,6 @@ class LocalModel(ABC):
         """The network, the same one at each call: another would cost 0.2 s and 60 MB."""
 
     def network(self) -> Network:
-        """The network of this process; the first call loads it, and the others wait."""
         with _loading:
             return self.load()
 
@@ -183,7 +182,6 @@ class Network:
 
 
 def token_basis(file: str) -> Vectors:
-    """The basis of a `Network`, of a file in this folder."""
     return np.asarray(np.load(Path(__file__).with_name(file)), dtype=np.float32)
 
 

@@ -56,7 +56,6 @@ class MiniLM(LocalModel):
     @staticmethod
     @cache
     def load() -> Network:
-        """The network of the package."""
         onnxruntime, tokenizers = runtime(_INSTALL)
         packaged = packaged_weights()
         if packaged is None or not packaged.is_file():

