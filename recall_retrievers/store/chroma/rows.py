@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from recall_retrievers.core.candidate import Candidate, copied
 from recall_retrievers.core.errors import MemoryFormatError, ScopeError
@@ -86,7 +86,7 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
     """
     if memory.created_at is None:
         raise MemoryFormatError(f"memory {got(memory.id)} needs a created_at before it is stored")
-    taken = sorted(filter(partial(_is_a_field, memory.metadata), FIELD_KEYS & {*memory.metadata}))
+    taken = [k for k in sorted(FIELD_KEYS & {*memory.metadata}) if _is_a_field(memory.metadata, k)]
     if taken:
         raise MemoryFormatError(
             f"metadata may not use the name{'s' * (len(taken) > 1)} {', '.join(taken)}: a memory "
@@ -144,17 +144,13 @@ def to_candidate(
         _log.debug("row %s holds no text and is passed over", row_id)
         return None
     ours = is_ours(row)
-    if ours:
-        created_at, expires_at = _moment(row.get("created_at")), _moment(row.get(EXPIRES_AT))
-    else:
-        created_at = read_time(row.get(fields.created_at), fields)
-        expires_at = read_time(row.get(fields.expires_at), fields)
     superseded = ours and SUPERSEDED_AT in row
+    created, expires = row.get(fields.created_at), row.get(fields.expires_at)
     memory = Candidate(
         id=row_id,
         content=content,
         memory_type=_text(row, fields.memory_type),
-        created_at=created_at,
+        created_at=_moment(created) if ours else read_time(created, fields),
         events=_events(row_id, row),
         when_to_use=_text(row, "when_to_use"),
         author=_text(row, fields.author),
@@ -162,7 +158,7 @@ def to_candidate(
         turn_before=_text(row, "turn_before"),
         scope=scope_of(*[_text(row, getattr(fields, name)) for name in _OWNERS]),
         quality=_quality(row.get("quality")),
-        expires_at=expires_at,
+        expires_at=_moment(expires) if ours else read_time(expires, fields),
         superseded_by=_text(row, SUPERSEDED_BY) if superseded else "",
         superseded_at=_moment(row[SUPERSEDED_AT]) if superseded else None,
         metadata={name_of(k): x for k, x in _metadata(row, _NOT_METADATA).items()} if ours else {},
@@ -182,7 +178,6 @@ def _is_a_field(metadata: Mapping[str, MetadataValue], name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def scope_of(*owners: str) -> Scope:
-    """A scope from the values of its fields; rows with equal owners share one object."""
     values = zip(Scope.model_fields, owners, strict=True)
     return Scope.model_construct(None, **{name: value or None for name, value in values})
 
@@ -226,15 +221,16 @@ def _whole(moment: datetime) -> datetime:
     return from_milliseconds(to_milliseconds(moment))
 
 
+# Others may have anything under our names: it is then no time, no event, no quality of ours.
+
+
 def _moment(value: MetadataValue | None) -> datetime | None:
-    """The time of a row of ours; None where it has none, or somebody has made it no time."""
     if not isinstance(value, int) or isinstance(value, bool) or not EARLIEST <= value <= LATEST:
         return None
     return from_milliseconds(value)
 
 
 def _events(row_id: str, row: Mapping[str, MetadataValue]) -> tuple[TimeRange, ...]:
-    """A row's events; none where a row of others has something else under that name."""
     text = row.get("event_ranges")
     try:
         return tuple(parse_interval(each) for each in text.split()) if isinstance(text, str) else ()
@@ -244,7 +240,6 @@ def _events(row_id: str, row: Mapping[str, MetadataValue]) -> tuple[TimeRange, .
 
 
 def _quality(value: MetadataValue | None) -> float | None:
-    """A row's quality; None where a row of others has something else under that name."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     return None
@@ -296,7 +291,7 @@ class Ready:
         """Whether a row holds this memory already; a row without a text never does.
 
         Keys that come from the clock are not compared: a memory that is added again without a time
-        keeps its first one. So it keeps what supersedes it.
+        keeps its first one, and what supersedes it.
         """
         if document != self.memory.content or metadata is None:
             return False
