@@ -119,5 +119,6 @@ class NarrowedStore:
         """The memories with these ids, of the owner as far as the store requires one."""
         if not isinstance(self.store, Store):
             return self.store.get(ids)
-        required = {k: x for k, x in owner.fields().items() if k in self.store.require_scope}
+        fields, names = owner.fields().items(), self.store.require_scope
+        required: dict[str, str] = {name: x for name, x in fields if name in names}
         return self.store.get(ids, scope=required)

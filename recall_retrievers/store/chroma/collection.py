@@ -181,7 +181,8 @@ class Collection:
                 hits += self.among(vector, search, unreached) if unreached else []
             elif len(hits) < search.limit and (wanted < most or ours):
                 # Rows that have ended may be in the way.
-                where, ours = all_of([where, ours and living_where(search, ours)]), None
+                where = all_of([where, living_where(search, ours) if ours else None])
+                ours = None
                 wanted = min(4 * wanted, most)
                 continue
             return sorted(hits, key=lambda hit: -hit.score)[: search.limit]
