@@ -91,7 +91,7 @@ class Collection:
         if self.foreign:
             sample = sample_of(self.chroma)
             self._unit = time_unit(sample, fields)
-            note_unread(chroma.name, sample, self.count(), fields)
+            note_unread(chroma.name, sample, chroma.count(), fields)
 
     # -- whose it is ------------------------------------------------------------------------------
 
@@ -108,17 +108,13 @@ class Collection:
             self._check_length(each.shape[-1])
 
     def learn_dimension(self, vectors: NDArray[np.float32]) -> None:
-        """Note the length of vectors in the collection, after the first are stored."""
         if self._dimension is None:
             self._dimension = int(vectors.shape[1])
             self._note({"embedding_dimension": self._dimension})
 
     def adopted(self) -> Collection | None:
-        """An empty collection of the caller, marked as one of RecallStore; None if it is no such.
-
-        This object stays as it is: a question may be searching it.
-        """
-        if not self.foreign or self.fields != OWN_FIELDS or self.count():
+        """An empty collection of the caller as one of ours: another object, as this is in use."""
+        if not self.foreign or self.fields != OWN_FIELDS or self.chroma.count():
             return None
         self._note({MARK: FORMAT, "embedding_model": self.model})
         ours = copy(self)
@@ -129,8 +125,7 @@ class Collection:
         name = self.chroma.name
         if known[MARK] != FORMAT:
             raise StoreError(
-                f"collection {name!r} was made by a newer version of this library (format "
-                f"{known[MARK]}; this one knows {FORMAT}); update it"
+                f"collection {name!r} was made by a newer version of this library: update it"
             )
         if self.fields != OWN_FIELDS:
             raise ForeignCollectionError(
@@ -257,20 +252,17 @@ class Collection:
 
     def superseded_by(self, ids: Sequence[str]) -> list[Candidate]:
         """The memories that are superseded by those with these ids."""
-        found: list[Candidate] = []
-        for start in range(0, len(ids), _PAGE):
-            where: Where = {SUPERSEDED_BY: {"$in": [*ids[start : start + _PAGE]]}}
-            for page in self.pages(_READ, where=where):
-                found += filter(None, self._candidates(page))
-        return found
+        parts = [[*ids[start : start + _PAGE]] for start in range(0, len(ids), _PAGE)]
+        wheres: list[Where] = [{SUPERSEDED_BY: {"$in": part}} for part in parts]
+        pages = (page for where in wheres for page in self.pages(_READ, where=where))
+        return [memory for page in pages for memory in self._candidates(page) if memory]
 
     def newest(self, memory: Candidate) -> Candidate:
         """The last of the memories that supersede one another, from this one on."""
         newest, seen = memory, {""}
-        while newest.superseded_by not in seen:
-            seen.add(newest.superseded_by)
-            there = self.read([newest.superseded_by], None)
-            newest = there.get(newest.superseded_by, newest)
+        while (later := newest.superseded_by) not in seen:
+            seen.add(later)
+            newest = self.read([later], None).get(later, newest)
         return newest
 
     def row(self, row_id: str) -> tuple[Row | None, Candidate | None]:
@@ -303,10 +295,7 @@ class Collection:
         where: Where | None = None,
         start: int = 0,
     ) -> Iterator[Mapping[str, Any]]:
-        """The rows, page by page; the last page is not full, and may be empty.
-
-        ``start`` rows are passed over. Beside its id, what ``include`` names is read of a row.
-        """
+        """The rows from a place on, page by page; the last page is not full, and may be empty."""
         most = min(most, self.most_rows)
         while True:
             page = self.chroma.get(where=where, include=[*include], limit=most, offset=start)
@@ -316,15 +305,9 @@ class Collection:
                 return
 
     def ids(self, where: Where | None = None, start: int = 0) -> list[str]:
-        """The ids of rows, in order, from a place on.
-
-        All at once: in pages it takes five times as long, because Chroma sorts anew for each.
-        """
+        # In small pages it takes five times as long, because Chroma sorts anew for each.
         pages = self.pages([], most=_MOST_IDS, where=where, start=start)
         return [row_id for page in pages for row_id in page["ids"]]
-
-    def count(self) -> int:
-        return int(self.chroma.count())
 
     def memories(
         self, *, vectors: bool

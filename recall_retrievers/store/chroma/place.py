@@ -196,10 +196,7 @@ class Place:
         return None
 
     def make(self, name: str, model: str) -> ChromaCollection:
-        """The collection of that name; one that does not exist is made, in cosine space.
-
-        A new one notes its embedding model, and its graph looks at 400 candidates.
-        """
+        """The collection of that name; one that does not exist is made."""
         with self.writing(), chroma_errors(f"make collection {name!r}", self.stuck):
             collection = self.client.get_or_create_collection(
                 name,

@@ -79,11 +79,7 @@ _LLAMAINDEX = "_node_content"  # in every row that LlamaIndex writes
 
 
 def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
-    """The metadata of a memory's row; the text is the row's document.
-
-    Raises:
-        MemoryFormatError: When Chroma would refuse it, or it belongs into a field.
-    """
+    """The metadata of a memory's row; an error where Chroma would refuse it."""
     if memory.created_at is None:
         raise MemoryFormatError(f"memory {got(memory.id)} needs a created_at before it is stored")
     taken = [k for k in sorted(FIELD_KEYS & {*memory.metadata}) if _is_a_field(memory.metadata, k)]
@@ -199,10 +195,7 @@ def without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
 
 
 def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str]:
-    """The keys of a row of others that are no metadata: a field of the memory has their name.
-
-    All other keys stay, those that a field was read from under another name as well.
-    """
+    """The keys of a row of others that are no metadata: a field of the memory has their name."""
     read = {name for name in _FIELDS if getattr(memory, name) not in (None, "")}
     events = {"event_ranges"} if memory.events else set()
     hidden = {SCORE_KEY} | read | events | memory.scope.fields().keys()

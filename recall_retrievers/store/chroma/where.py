@@ -212,9 +212,8 @@ class _Reader:
         if not isinstance(values, _LISTS) or not values:
             raise FilterError(f"{operator} on {got(key)} takes a list of values; got {got(values)}")
         operands = [self._operand(key, value) for value in values]
-        if all(
-            type(each) is type(operands[0]) and not isinstance(each, float) for each in operands
-        ):
+        kinds = {type(each) for each in operands}
+        if len(kinds) == 1 and float not in kinds:
             return {key: {operator: operands}}
         # Mixed types are refused by Chroma, and fractions truncated: compare one by one.
         single, join = ("$eq", any_of) if operator == "$in" else ("$ne", all_of)
@@ -224,19 +223,14 @@ class _Reader:
         if isinstance(value, datetime) or (key == self.created_at and self._is_time(value)):
             return self._time(key, value)
         if isinstance(value, float) and not math.isfinite(value):
-            raise FilterError(
-                f"filter on {got(key)} must compare with a finite number; got {value}"
-            )
-        if not isinstance(value, str | bool | int | float):
-            raise FilterError(
-                f"filter on {got(key)} must compare with text, a number or a boolean; got "
-                f"{got(value)}"
-            )
-        if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
-            raise FilterError(
-                f"filter on {got(key)} must compare with 64 bits at most; got {value}"
-            )
-        return value
+            problem = f"a finite number; got {value}"
+        elif not isinstance(value, str | bool | int | float):
+            problem = f"text, a number or a boolean; got {got(value)}"
+        elif isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
+            problem = f"64 bits at most; got {value}"
+        else:
+            return value
+        raise FilterError(f"filter on {got(key)} must compare with {problem}")
 
     def _is_time(self, value: object) -> TypeIs[str | int | float]:
         # Numbers in our own rows mean what they mean in a Memory: seconds, or milliseconds.
@@ -286,14 +280,10 @@ def _joined(operator: str, conditions: Sequence[Where | None]) -> Where | None:
     if operator == "$or" and None in conditions:
         return None  # one arm without a condition admits every row
     present: list[Where] = []
-    for condition in conditions:
-        if condition is None:
-            continue
+    for condition in filter(None, conditions):
         nested = condition.get(operator)
         present.extend(nested if isinstance(nested, list) else [condition])
-    if len(present) < 2:
-        return present[0] if present else None
-    return {operator: present}
+    return {operator: present} if len(present) > 1 else next(iter(present), None)
 
 
 # -- a time range: coarse and fast; the exact bounds are compared afterwards ----------------------
@@ -346,12 +336,8 @@ def _between(keys: tuple[str, str], time_range: TimeRange, low: int, high: int) 
 
 # -- the same check in Python, for stores that cannot filter ---------------------------------------
 
-_ORDER: Mapping[str, Callable[[float, float], bool]] = {
-    "$lt": lt,
-    "$lte": le,
-    "$gt": gt,
-    "$gte": ge,
-}
+_Comparing = Callable[[float, float], bool]
+_ORDER: Mapping[str, _Comparing] = {"$lt": lt, "$lte": le, "$gt": gt, "$gte": ge}
 _OPPOSITE = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}
 
 
