@@ -91,7 +91,7 @@ class Collection:
         if self.foreign:
             sample = sample_of(self.chroma)
             self._unit = time_unit(sample, fields)
-            note_unread(chroma.name, sample, chroma.count(), fields)
+            note_unread(chroma.name, sample, fields)
 
     # -- whose it is ------------------------------------------------------------------------------
 

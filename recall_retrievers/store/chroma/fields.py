@@ -236,7 +236,6 @@ def read_time(value: MetadataValue | None, fields: Fields) -> datetime | None:
 def note_unread(
     name: str,
     sample: Sequence[Mapping[str, MetadataValue]],
-    rows: int,
     fields: Fields,
 ) -> None:
     """Warn of rows whose time cannot be read: the time of a question does not count for them."""
@@ -246,12 +245,9 @@ def note_unread(
     read = len(values) - len(unread)
     if read == len(sample):
         return
-    looked_at = f"{read} of {len(sample)} rows"
-    parts = [f"{looked_at} have it" if not unread else f"{looked_at} have one that can be read"]
-    if len(sample) < rows:
-        parts[0] += f" ({len(sample)} of {rows:,} were looked at)"
+    parts = [f"{read} of {len(sample)} rows have {'one that can be read' if unread else 'it'}"]
     if unread:
-        parts.append(f"not {', '.join(repr(each) for each in unread[:_SHOWN])}")
+        parts.append(f"not {', '.join(map(repr, unread[:_SHOWN]))}")
     if swapped := next((x for x in unread if isinstance(x, str) and has_two_meanings(x)), None):
         parts.append(f"is the day or the month first in {swapped!r}? Say day_first=True or False")
     if not read:
