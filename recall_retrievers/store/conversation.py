@@ -111,14 +111,11 @@ def _goes_on(before: Memory, turn: Memory) -> bool:
 
 
 def _are_notes(before: Memory, turn: Memory) -> bool:
-    """Whether nobody is named, and both have a date without a clock time: notes of one day.
-
-    Such a time is one moment, on the hour of some time zone.
-    """
+    """Whether nobody is named, and both have a date without a clock time: notes of one day."""
     moment = turn.created_at
     if moment is None or moment != before.created_at or turn.author or before.author:
         return False
-    return moment.minute % 15 == moment.second == moment.microsecond == 0
+    return moment.minute % 15 == moment.second == moment.microsecond == 0  # midnight somewhere
 
 
 def read_turn(message: object, scope: Scope) -> Memory | None:

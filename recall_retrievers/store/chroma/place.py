@@ -124,8 +124,6 @@ def hold(folder: Path, spelling: str) -> HeldPath:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where collections are: a client of Chroma, and what has to be closed with it."""
-
     client: ClientAPI
     own: bool  # whether we made the client; the caller's own stays open
     held: HeldPath | None = None  # the locked path; None = it is on a server or in memory

