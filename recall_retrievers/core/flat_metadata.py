@@ -39,7 +39,7 @@ _KNOWN = frozenset(
     | BESIDE_TEXT
     | {SCORE_KEY, *Scope.model_fields}
     # Further keys of our rows, which the framework's own stores pass on.
-    | {"created_day", "created_month", "event_start", "event_end", "list_values", "may_expire"}
+    | {"created_day", "event_start", "event_end", "list_values", "may_expire"}
 )
 
 

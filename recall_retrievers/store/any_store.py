@@ -37,9 +37,7 @@ _log = logging.getLogger(__name__)
 Found = TypeVar("Found")
 PushDown = Callable[[Search], Mapping[str, object]]
 
-# So many times its limit a search reads first: there is room for what does not fit, and for the
-# memories that share a word with the question and are less similar than those that share none.
-_AT_FIRST = 4
+_AT_FIRST = 4  # times its limit: a search by words among them wants more than the most similar
 _MORE = 10  # if too few of them fit, so many times as many are read
 _ROUNDING = 1e-6  # the tolerance for a similarity above 1
 # The squared distance of unrelated vectors of length 1, so that squared distances become cosines.
@@ -49,8 +47,6 @@ _ORTHOGONAL = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer of the store."""
-
     memory: Candidate
     metadata: Mapping[str, object]  # in the form of the store
     score: float | None = None  # as the store gives it, if it does
@@ -177,7 +173,7 @@ class AnyStore(Settings):
                 '"semantic", or set keyword to a search that can: AnyStore(..., keyword=...)'
             )
         now = datetime.now(UTC)
-        groups: dict[str, list[tuple[int, Search]]] = defaultdict(list)
+        groups = defaultdict[str, list[tuple[int, Search]]](list)
         for place, search in enumerate(searches):
             method = "semantic" if self.keyword is None else search.method
             alike = replace(search, method=method, limit=1, with_lacking=False)
@@ -230,7 +226,6 @@ class AnyStore(Settings):
         ]
 
     def _cut(self, search: Search, hits: list[Hit], looked: int | None, *, among: bool) -> Hits:
-        """The hits of a search, with what is to be known of them."""
         if among:
             return Hits(by_words(search.text, hits)[: search.limit])  # which say it themselves
         if looked is not None and not hits:  # then no result can say it
@@ -254,22 +249,19 @@ class AnyStore(Settings):
 
 
 def _fitting(search: Search, fields: Fields) -> Callable[[Candidate, Mapping[str, object]], bool]:
-    """The check of a memory, with the store's own metadata, against a search."""
     where = filter_where(search.filter, fields, timezone=search.timezone)
     admitted = search.admitting()
 
     def fits(memory: Candidate, metadata: Mapping[str, object]) -> bool:
-        if admitted is not None and not admitted(memory):
-            return False
         moment = memory.created_at
         recorded = {} if moment is None else {fields.created_at: to_milliseconds(moment)}
-        return fulfils(where, memory.content, {**metadata, **recorded})
+        fitting = fulfils(where, memory.content, {**metadata, **recorded})
+        return fitting and (admitted is None or admitted(memory))
 
     return fits
 
 
 def _named(memory: Candidate) -> Candidate:
-    """A memory with an id; if the store has none, the id is a digest of the memory."""
     if memory.id:
         return memory
     stored = (memory.content, memory.author, memory.created_at, memory.scope, memory.metadata)
@@ -286,22 +278,14 @@ def in_our_names(metadata: Mapping[str, object], fields: Fields) -> dict[str, ob
         {'owner': 'ann', 'user_id': 'ann'}
     """
     others = {name: key for name, key in fields if name not in ("content", key)}
-    rest = {
-        key: value for key, value in metadata.items() if key not in others and not is_reserved(key)
-    }
+    rest = {k: x for k, x in metadata.items() if k not in others and not is_reserved(k)}
     return {**rest, **{name: metadata[key] for name, key in others.items() if key in metadata}}
 
 
 async def called(
     function: Callable[[Search], Found | Awaitable[Found]], search: Search, *, asynchronous: bool
 ) -> Found:
-    """What a search finds that is a function of the user.
-
-    In an event loop, a plain function is called in a thread.
-
-    Raises:
-        StoreError: When it is async, and the call blocks: it cannot wait for it.
-    """
+    """What a search finds that is a function of the user; a plain one is called in a thread."""
     if asynchronous:
         found = await asyncio.to_thread(function, search)
         return await found if inspect.isawaitable(found) else found

@@ -45,7 +45,6 @@ def read_file(content: bytes, name: str, timezone: str | None) -> Lines:
 
 
 def _exported(content: bytes) -> Sequence[Any] | None:
-    """The conversations of an export; None for a file of another kind."""
     if not content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         return None
     try:

@@ -58,30 +58,22 @@ class Position:
 
     def __init__(self, timestamp: TimeInput | None, id: str) -> None:
         moment = None if timestamp is None else parse_time(timestamp, name="timestamp")
-        object.__setattr__(self, "timestamp", moment)
+        object.__setattr__(self, "timestamp", moment)  # it is frozen
         object.__setattr__(self, "id", id)
 
     @classmethod
     def of(cls, memory: Memory | Candidate) -> Self:
-        """The place of a stored memory.
-
-        Raises:
-            ValueError: When the memory has no id, so it is not a stored one.
-        """
-        if not memory.id:
-            raise ValueError(
-                "after takes a memory of the page before, as the store returned it; this one has "
-                "no id"
+        """The place of a stored memory."""
+        if not isinstance(memory, Memory | Candidate) or not memory.id:
+            raise TypeError(
+                "after takes the last memory of the page before, as the store returned it, or "
+                f"Position(timestamp, id); got {got(memory)}"
             )
         return cls(memory.created_at, memory.id)
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """The place in a text of `written`.
-
-        Raises:
-            QueryError: When it is none.
-        """
+        """The place in a text of `written`."""
         try:
             moment, memory_id = json.loads(base64.urlsafe_b64decode(text.encode()))
             return cls(moment or None, str(memory_id))
@@ -97,11 +89,6 @@ class Position:
     def key(self) -> tuple[int, str]:
         """The place as a value that sorts, the oldest first."""
         return UNDATED if self.timestamp is None else to_milliseconds(self.timestamp), self.id
-
-
-def place_of(memory: Candidate) -> tuple[int, str]:
-    """The place of a memory as a value that sorts, the oldest first."""
-    return Position.of(memory).key
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +113,11 @@ class Conditions:
         memory_type: TypeInput | None = None,
         standing: Standing = ALWAYS,
     ) -> Conditions:
-        """The conditions as a caller passes them, checked."""
         filter_where(filter)  # also where there is no collection yet
         return cls(scope, _range(time_range), filter, _types(memory_type), standing)
 
     @property
     def limited(self) -> bool:
-        """Whether anything but the scope is limited."""
         where = filter_where(self.filter)  # None for a filter that every row fulfils
         return self.recorded is not None or bool(self.types) or where is not None
 
@@ -155,12 +140,10 @@ class Conditions:
         raise SettingsError("delete", (problem,))
 
     def search(self, fields: Fields = OWN_FIELDS) -> Search:
-        """Scope, filter and type as those of a search; `admits` checks the time."""
         types = {fields.memory_type: {"$in": list(self.types)}} if self.types else None
         return Search("", 1, self.scope, joined(self.filter, types), **self.standing._asdict())
 
     def follows(self, place: tuple[int, str]) -> bool:
-        """Whether a place comes after the one where the listing begins."""
         if self.after is None:
             return True
         return place < self.after if self.newest else place > self.after
@@ -176,9 +159,8 @@ class Conditions:
         """Whether scope, time and end admit a memory; the filter is for who has the row."""
         if not self.scope.holds(memory.scope) or not self.standing.counts(memory):
             return False
-        if self.recorded is None:
-            return True
-        return memory.created_at is not None and self.recorded.contains(memory.created_at)
+        moment, recorded = memory.created_at, self.recorded
+        return recorded is None or (moment is not None and recorded.contains(moment))
 
 
 def _range(time_range: RangeInput | None) -> TimeRange | None:
@@ -189,9 +171,7 @@ def _range(time_range: RangeInput | None) -> TimeRange | None:
             "time_range must be a TimeRange or (start, end), with None for an open end; got "
             f"{got(time_range)}"
         )
-    start, end = (
-        None if each is None else parse_time(each, name="time_range") for each in time_range
-    )
+    start, end = (x if x is None else parse_time(x, name="time_range") for x in time_range)
     if start is None and end is None:
         raise ValueError("time_range needs a start or an end; got (None, None)")
     return TimeRange(start, end, "day", text="the range given")
@@ -213,14 +193,9 @@ def distinct_ids(ids: Sequence[str]) -> list[str]:
     """The ids, each of them once, in order; anything but a list of texts is refused."""
     if isinstance(ids, str):
         raise TypeError(f"expected a list of ids; got the text {got(ids)}: put it in a list")
-    if not isinstance(ids, Iterable):
-        raise TypeError(f"ids must be a list of texts; got {got(ids)} ({type(ids).__name__})")
-    listed = list(ids)
-    for row_id in listed:
-        if not isinstance(row_id, str):
-            raise TypeError(
-                f"ids must be a list of texts; got {got(row_id)} ({type(row_id).__name__})"
-            )
+    listed = [*ids] if isinstance(ids, Iterable) else [ids]
+    for wrong in (each for each in listed if not isinstance(each, str)):
+        raise TypeError(f"ids must be a list of texts; got {got(wrong)} ({type(wrong).__name__})")
     return list(dict.fromkeys(listed))
 
 
@@ -231,22 +206,10 @@ _OWNER = "the owner of a memory cannot be changed; add it anew. scope= says whos
 
 
 class MemoryChanges(TypedDict, total=False):
-    """What `update` can change; what is left out stays as it is.
-
-    Attributes:
-        text: The text.
-        metadata: Values by name. Other names stay; None takes a name out.
-        timestamp: When it was recorded.
-        memory_type: The memory type.
-        expires_at: From when on nobody finds it; None = it never expires.
-        events: The times that the text names; read from the text if it has changed.
-        author: The person or role that said or wrote it.
-        when_to_use: The condition in which it helps.
-        quality: How good it is, 0 to 1.
-    """
+    """What `update` can change; what is left out stays as it is."""
 
     text: str
-    metadata: Mapping[str, MetadataValue | None]
+    metadata: Mapping[str, MetadataValue | None]  # other names stay; None takes a name out
     timestamp: TimeInput
     memory_type: str
     expires_at: TimeInput | None
@@ -257,7 +220,7 @@ class MemoryChanges(TypedDict, total=False):
 
 
 class Changes(Settings):
-    """The changes of one call, checked; see `MemoryChanges`."""
+    """The changes of one call, checked."""
 
     public_name: ClassVar[str] = "update"
     elsewhere: ClassVar[Mapping[str, str]] = {

@@ -49,7 +49,7 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
             f"expected a list of messages; got one {type(messages).__name__}: put it in a list"
         )
     read = (read_turn(message, scope) for message in messages)
-    turns = named([turn for turn in read if turn is not None], created_at)
+    turns = named([*filter(None, read)], created_at)
     before = stored([turn_before]) if turn_before else []
     if turn_before and not before:
         raise StoreError(
@@ -62,18 +62,15 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
 def named(turns: Sequence[Memory], created_at: datetime | None) -> list[Memory]:
     """Turns with an id made of their content, so that storing them again stores nothing twice."""
     counts: Counter[tuple[str, ...]] = Counter()
-    named = []
-    for turn in turns:
-        if turn.id:
-            named.append(turn)
-            continue
+
+    def id_of(turn: Memory) -> str:
         moment = turn.created_at or created_at
         when = str(moment.timestamp()) if moment else ""
         key = (*map(str, turn.scope.fields().items()), when, turn.author, turn.content)
         counts[key] += 1  # "OK" may come twice
-        digest = hashlib.sha256(repr((key, counts[key])).encode("utf-8", "replace")).hexdigest()
-        named.append(turn.model_copy(update={"id": digest[:24]}))
-    return named
+        return hashlib.sha256(repr((key, counts[key])).encode("utf-8", "replace")).hexdigest()[:24]
+
+    return [turn if turn.id else turn.model_copy(update={"id": id_of(turn)}) for turn in turns]
 
 
 def _dated(
@@ -93,20 +90,17 @@ def _dated(
 
 
 def _linked(turns: Sequence[Memory], before: Memory | None) -> list[Memory]:
-    linked = []
+    linked: list[Memory] = []
     for turn in turns:
-        after = turn
+        links: dict[str, str] = {}
         if before is not None and _goes_on(before, turn):
             # Several turns of one speaker answer the same turn; notes of one person answer none.
-            same_speaker = turn.author and turn.author == before.author
-            said, answered = (
-                (before.said_before, before.turn_before)
-                if same_speaker
-                else (ending(index_text(before)), before.id)
-            )
-            after = turn.model_copy(update={"said_before": said, "turn_before": answered})
-        linked.append(after)
-        before = after
+            said, answered = before.said_before, before.turn_before
+            if not turn.author or turn.author != before.author:
+                said, answered = ending(index_text(before)), before.id
+            links = {"said_before": said, "turn_before": answered}
+        before = turn.model_copy(update=links)
+        linked.append(before)
     return linked
 
 
@@ -117,14 +111,11 @@ def _goes_on(before: Memory, turn: Memory) -> bool:
 
 
 def _are_notes(before: Memory, turn: Memory) -> bool:
-    """Whether nobody is named, and both have a date without a clock time: notes of one day.
-
-    Such a time is one moment, on the hour of some time zone.
-    """
+    """Whether nobody is named, and both have a date without a clock time: notes of one day."""
     moment = turn.created_at
     if moment is None or moment != before.created_at or turn.author or before.author:
         return False
-    return moment.minute % 15 == moment.second == moment.microsecond == 0
+    return moment.minute % 15 == moment.second == moment.microsecond == 0  # midnight somewhere
 
 
 def read_turn(message: object, scope: Scope) -> Memory | None:
@@ -148,9 +139,7 @@ def read_turn(message: object, scope: Scope) -> Memory | None:
             content=turn.content,
             id=turn.id,
             memory_type="conversation",
-            created_at=None
-            if turn.sent_at is None
-            else parse_time(turn.sent_at, name="created_at"),
+            created_at=turn.sent_at and parse_time(turn.sent_at, name="created_at"),
             author=turn.name or _speaker(role),
             scope=scope,
         )

@@ -21,7 +21,7 @@ def copy_collection(source: Opened, target: Store, *, vectors: bool, progress: b
     if vectors:  # they go to a collection with their model, whatever script the memories have
         target._opened.made()
     copied = 0
-    total = source.collection.count()
+    total = source.collection.chroma.count()
     with progress_bar(total=total, desc="copying", unit="memories", wanted=progress) as bar:
         for rows, read in source.collection.memories(vectors=vectors):
             ready = target._ready(row.memory(events_known=known) for row in rows)

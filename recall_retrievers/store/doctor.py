@@ -37,7 +37,6 @@ from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.system import make_private
 from recall_retrievers.store.chroma.errors import CURE, chroma_errors
-from recall_retrievers.store.chroma.fields import OWN_FIELDS
 from recall_retrievers.store.chroma.place import HeldPath, hold, is_chroma_path, path_client
 from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.search_text import index_text
@@ -573,7 +572,7 @@ def _rebuilt(
         for names in _parts(sorted(left), _BATCH):
             page = collection.get(ids=names, include=["documents", "metadatas"])
             rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-            memories = [to_candidate(*row, OWN_FIELDS, "milliseconds") for row in rows]
+            memories = [to_candidate(*row) for row in rows]
             to_embed = ["" if each is None else index_text(each) for each in memories]
             store(page["ids"], embedding.embed_documents(to_embed))
     return len(ids) - len(left), len(left)

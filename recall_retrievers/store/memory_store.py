@@ -23,7 +23,6 @@ from recall_retrievers.store.store import ScopedStore, Store
 
 
 def open_store(store: object) -> object:
-    """Check that an object is an open store."""
     if isinstance(store, MemoryStore) and not isinstance(store, type):
         return store
     problem = f"must be an open store; got {got(store)}"
@@ -43,14 +42,12 @@ OpenStore = Annotated[MemoryStore, BeforeValidator(open_store)]
 
 
 def within(store: object, scope: Scope) -> RecallStore | ScopedStore:
-    """A store for a framework's adapter, limited to a scope."""
     if not isinstance(store, RecallStore | ScopedStore):
         raise TypeError(f"store must be an open RecallStore; got {got(store)}")
     return store.for_scope(**scope.fields()) if scope.fields() else store
 
 
 def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
-    """The fields of a scope that a store requires."""
     # Not by isinstance: that takes 20 microseconds for a protocol, and every question asks.
     required: tuple[ScopeName, ...] = getattr(store, "require_scope", ())
     return required
@@ -60,15 +57,13 @@ def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
 class NarrowedStore:
     """A store limited to one scope: all memories that it returns and stores are in the scope.
 
-    ``unnamed`` is called where memories in the scope are of several users: by the count of a store
-    of ours, and elsewhere as far as what is found shows. A store of ours is called here, and not a
-    view of it: a subclass may do more in its methods.
+    A store of ours is called itself, not a view of it: a subclass may do more in its methods.
     """
 
     store: MemoryStore
     scope: Scope
     required: tuple[ScopeName, ...] = ()  # what the scope of a memory must name
-    unnamed: Callable[[], None] | None = None
+    unnamed: Callable[[], None] | None = None  # called where they are of several users
 
     def find(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         found = self.store.find(self._narrowed(searches))
@@ -86,21 +81,16 @@ class NarrowedStore:
         return [memory for memory in stored if self.scope.holds(memory.scope)]
 
     def add(self, memories: Iterable[Memory]) -> list[str]:
-        """Store memories in the scope; fields that a memory does not set are filled in.
-
-        If a memory has another scope, or would replace one with another, none is stored.
-        """
+        """Store memories in the scope; all of them, or none."""
         mine = [filled_in(memory, self.scope) for memory in memories]
-        by_owner: dict[Scope, list[str]] = defaultdict(list)
+        ids = defaultdict[Scope, list[str]](list)
         for memory in mine:
             memory.scope.require(self.required)
-            if memory.id and self.scope.fields():
-                by_owner[memory.scope].append(memory.id)
+            ids[memory.scope] += [memory.id] * bool(memory.id and self.scope.fields())
         with suppress(IdLookupError):  # the store itself says whether it can be written
-            for owner, ids in by_owner.items():
-                for stored in self._stored(ids, owner):
-                    if not self.scope.holds(stored.scope):
-                        raise id_is_taken(stored.id, self.scope)
+            for stored in (each for owner in ids for each in self._stored(ids[owner], owner)):
+                if not self.scope.holds(stored.scope):
+                    raise id_is_taken(stored.id, self.scope)
         return self.store.add(mine)
 
     def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
@@ -114,11 +104,10 @@ class NarrowedStore:
     def _check_users(self, found: Sequence[Sequence[Hit]] = ()) -> None:
         if self.unnamed is None:
             return
+        users = {hit.memory.scope.user_id for hits in found for hit in hits} - {None}
+        several = len(users) > 1
         if isinstance(self.store, Store):
             several = self.store.several_users(self.scope)
-        else:
-            users = {hit.memory.scope.user_id for hits in found for hit in hits}
-            several = len(users - {None}) > 1
         if several:
             self.unnamed()
 
@@ -130,6 +119,6 @@ class NarrowedStore:
         """The memories with these ids, of the owner as far as the store requires one."""
         if not isinstance(self.store, Store):
             return self.store.get(ids)
-        fields = owner.fields().items()
-        names = self.store.require_scope
-        return self.store.get(ids, scope={name: x for name, x in fields if name in names})
+        fields, names = owner.fields().items(), self.store.require_scope
+        required: dict[str, str] = {name: x for name, x in fields if name in names}
+        return self.store.get(ids, scope=required)

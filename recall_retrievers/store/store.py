@@ -12,8 +12,6 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Never, Unpack, get_args
 
-import numpy as np
-
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.concurrent import awaited, awaited_each
 from recall_retrievers.core.errors import (
@@ -33,7 +31,6 @@ from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeNa
 from recall_retrievers.core.settings import check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import SUPERSEDES, WRITTEN_AT, event_bounds
 from recall_retrievers.store.chroma.rows import (
@@ -55,7 +52,6 @@ from recall_retrievers.store.conditions import (
     RangeInput,
     TypeInput,
     distinct_ids,
-    place_of,
 )
 from recall_retrievers.store.conversation import conversation
 from recall_retrievers.store.embedding.token_vectors import Embedded
@@ -374,8 +370,14 @@ class Store:
         owner = self._owner(scope)
         standing = self._standing(as_of, include_superseded)
         conditions = Conditions.of(owner, time_range, filter, memory_type, standing)
-        _check_listing(order, limit)
-        ordered = replace(conditions, newest=order == "newest", after=_place(after), limit=limit)
+        if order not in get_args(Order):
+            raise ValueError(f"order must be 'newest' or 'oldest'; got {order!r}")
+        if limit is not None:
+            check_count("limit", limit, _MOST_LISTED)
+        if after is not None:
+            place = after if isinstance(after, Position) else Position.of(after)
+            conditions = replace(conditions, after=place.key)
+        ordered = replace(conditions, newest=order == "newest", limit=limit)
         live = self._opened.found()
         if live is None:
             return iter(())
@@ -430,18 +432,16 @@ class Store:
         live = self._opened.live
         return live is not None and live.several_users(self._scope.narrow(within))
 
-    def sessions(self, scope: ScopeInput, moment: datetime) -> Spans:
-        """The sessions of a scope that have begun by a moment; a pause of an hour ends one."""
-        owner, live = self._owner(scope), self._opened.found()
-        return () if live is None else live.sessions(owner, moment)
-
     def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
-        """What a stage lists, by recorded time; of a time are also memories of an event in it."""
-        if isinstance(listing, Sessions):
-            return self.sessions(listing.scope, listing.moment)
+        """What a stage lists, by recorded time; of a time are also memories of an event in it.
+
+        Sessions are those that have begun by a moment; a pause of an hour ends one.
+        """
         owner, live = self._owner(listing.scope), self._opened.found()
         if live is None:
             return ()
+        if isinstance(listing, Sessions):
+            return live.sessions(owner, listing.moment)
         newest, most = listing.order == "newest", listing.limit
         wanted = Conditions(owner, filter=listing.filter, standing=listing.standing, newest=newest)
         found = [] if listing.within else [*islice(live.memories(wanted), most)]
@@ -452,7 +452,8 @@ class Store:
             about = live.memories(replace(wanted, filter=joined(listing.filter, names)))
             found += islice((x for x in about if x.matches(during) == "event"), most)
         by_id = {memory.id: memory for memory in found}
-        return sorted(by_id.values(), key=place_of, reverse=newest)[:most]
+        in_order = sorted(by_id.values(), key=lambda x: Position.of(x).key, reverse=newest)
+        return in_order[:most]
 
     # -- changing and deleting ---------------------------------------------------------------------
 
@@ -495,11 +496,8 @@ class Store:
         with live.writer.changing:
             now, vectors = self.clock(), dict[str, Embedded]()
             while True:  # until nobody changes it meanwhile
-                before = live.collection.row(id)
-                stored = before and live.collection.candidate(before)
-                if not (
-                    before and stored and owner.holds(stored.scope) and not stored.expired(now)
-                ):
+                before, stored = live.collection.row(id)
+                if stored is None or not owner.holds(stored.scope) or stored.expired(now):
                     raise _missing(id, self.name)
                 zone = self._timezone or now.tzinfo
                 memory = wanted.made_to(stored, zone, read_events=self._event_times)
@@ -562,17 +560,15 @@ class Store:
 
     def _supersede(self, live: Opened, owner: Scope, old_id: str, new: Memory) -> str:
         """Store what supersedes a memory, and mark that one, in one write: one of them counts."""
-        row = live.collection.row(old_id)
-        old = row and live.collection.candidate(row)
-        if not (row and old and owner.holds(old.scope)) or old.expired(self.clock()):
+        row, old = live.collection.row(old_id)
+        if not row or not old or not owner.holds(old.scope) or old.expired(self.clock()):
             raise _missing(old_id, self.name)
         memory = _superseding(new, old)
         newest = live.collection.newest(old)
         if newest is not old and old.superseded_by != memory.id:
             raise _is_superseded(old_id, newest.id)
         [ready] = self._ready([memory])
-        before = live.collection.row(memory.id)
-        stored = before and live.collection.candidate(before)
+        before, stored = live.collection.row(memory.id)
         if before and stored and ready.is_stored_as(*before[1:]):  # it stays as it is
             if old.superseded_by == memory.id:
                 return memory.id
@@ -604,8 +600,7 @@ class Store:
     def _mark(self, live: Opened, id: str, by: str, at: datetime | None) -> None:
         """Write which memory supersedes a stored one, and since when; "" = none does."""
         while True:
-            before = live.collection.row(id)
-            stored = before and live.collection.candidate(before)
+            before, stored = live.collection.row(id)
             if not stored:
                 raise _missing(id, self.name)
             vector = self._vector(live, stored, stored)
@@ -615,9 +610,14 @@ class Store:
     def _vector(self, live: Opened, stored: Candidate | None, memory: Candidate) -> Embedded:
         """The vector of a memory: the one that is stored, where the text is the same."""
         text = index_text(memory)
-        same = stored is not None and index_text(stored) == text
-        known = _vector_of(live.collection, memory.id) if same else None
-        return known or self._opened.embedding.embed(text)
+        if stored is not None and index_text(stored) == text:
+            try:
+                for vector in live.collection.vectors([memory.id]).values():
+                    return Embedded(vector[None])
+            except StoreError as error:
+                if LOST not in str(error):
+                    raise
+        return self._opened.embedding.embed(text)
 
     def _bring_back(self, live: Opened, ids: Sequence[str]) -> None:
         """Let memories count again that are superseded by those that are to be deleted.
@@ -751,10 +751,7 @@ class Store:
         """
         scope = Scope.model_validate(dict(fields))
         if not scope.fields():
-            raise ScopeError(
-                'for_scope must name the scope, as in for_scope(user_id="ann"); it got nothing, '
-                "and a view of all memories is the store itself"
-            )
+            raise ScopeError('for_scope must name the scope, as in for_scope(user_id="ann")')
         return ScopedStore(self, self._owner(scope))
 
     # -- what every call goes through --------------------------------------------------------------
@@ -819,16 +816,11 @@ class Store:
 
         def __getattr__(self, name: str) -> Never:
             # LangGraph takes any object as its ``store``, checks nothing, and calls these later.
-            hint = (
-                f": {type(self).__name__} is no store of LangGraph; pass RecallGraphStore(store), "
-                "which is imported from langchain_recall"
-            )
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}"
-                f"{hint if name in _OF_LANGGRAPH else ''}",
-                name=name,
-                obj=self,
-            )
+            problem = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in _OF_LANGGRAPH:
+                problem += ": it is no store of LangGraph; pass RecallGraphStore(store), which is "
+                problem += "imported from langchain_recall"
+            raise AttributeError(problem, name=name, obj=self)
 
 
 class ScopedStore(Store):
@@ -892,34 +884,13 @@ def _in_batches(
             error.stored = (*ids[:stored], *error.stored)
             if error.stored or error.unsure:
                 unsure = f"; of {len(error.unsure):,} more it is not known (`unsure`)"
-                message = (
+                said = (
                     f"{error}. Of {len(ids):,} memories {len(error.stored):,} are stored; the "
                     f"error has their ids (`stored`){unsure if error.unsure else ''}. Delete those "
-                    "before you add all again; memories that have ids of your own need not be "
-                    "deleted"
+                    "before you add all again, unless they have ids of your own"
                 )
-                error.args = (message,)
+                error.args = (said,)
             raise
-
-
-def _place(after: Memory | Position | None) -> tuple[int, str] | None:
-    if after is None:
-        return None
-    if isinstance(after, Position):
-        return after.key
-    if not isinstance(after, Memory):
-        raise TypeError(
-            "after takes the last memory of the page before, or Position(timestamp, id); got "
-            f"{type(after).__name__}"
-        )
-    return Position.of(after).key
-
-
-def _check_listing(order: str, limit: int | None) -> None:
-    if order not in get_args(Order):
-        raise ValueError(f"order must be 'newest' or 'oldest'; got {order!r}")
-    if limit is not None:
-        check_count("limit", limit, _MOST_LISTED)
 
 
 def _texts(searches: Sequence[Search]) -> list[str]:
@@ -932,17 +903,6 @@ def _nothing(searches: Sequence[Search]) -> list[Sequence[Hit]]:
     for search in searches:
         filter_where(search.filter, timezone=search.timezone)
     return [[] for _ in searches]
-
-
-def _vector_of(collection: Collection, row_id: str) -> Embedded | None:
-    """The vector of a row; None if it has none."""
-    try:
-        vector = collection.vectors([row_id]).get(row_id)
-    except StoreError as error:
-        if LOST not in str(error):
-            raise
-        return None
-    return None if vector is None else Embedded(vector[np.newaxis])
 
 
 def _superseding(memory: Memory, old: Candidate) -> Memory:

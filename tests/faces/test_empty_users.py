@@ -39,6 +39,7 @@ import llamaindex_recall
 from recall_retrievers.cli.program import _COMMANDS, main
 from recall_retrievers.core.errors import ScopeError
 from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.requests import Sessions
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.evaluation.questions import Question
 from recall_retrievers.serve.app import create_memory_app
@@ -274,7 +275,7 @@ WAYS = [
     Way("Store.get", lambda _, s, scope: s.get(["moved"], scope=scope)),
     Way("Store.memories", lambda _, s, scope: list(s.memories(scope=scope))),
     Way("Store.count", lambda _, s, scope: s.count(scope=scope)),
-    Way("Store.sessions", lambda _, s, scope: s.sessions(scope, s.clock())),
+    Way("Store.listed", lambda _, s, scope: s.listed(Sessions(s.clock(), scope))),
     Way("Store.update", lambda _, s, scope: s.update("moved", author="", scope=scope)),
     Way("Store.supersede", lambda _, s, scope: s.supersede("moved", "Tea.", scope=scope)),
     Way("Store.delete", lambda _, s, scope: s.delete(["moved"], scope=scope)),

@@ -60,7 +60,7 @@ def test_fuse_rerank_twice_gives_the_same(face: Face) -> None:
 @both
 def test_print_memory_writes_what_a_reader_sees(face: Face) -> None:
     # As a stock reader hands on a row of ours: with the columns that are kept for searching.
-    row = {"created_at": 1709632800000, "created_day": 19787, "created_month": 24290}
+    row = {"created_at": 1709632800000, "created_day": 19787}
     tea = Found("row", "Green tea.", 0.5, {**row, "topic": "tea"})
 
     text = face.text(face.PrintMemory(timezone="UTC"), [*CANDIDATES[:2], tea])

@@ -10,6 +10,7 @@ from tables import table
 
 from benchmarks.sessions import FILE, shares
 from recall_retrievers.core.query import Query
+from recall_retrievers.core.requests import Sessions
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import run
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
@@ -90,9 +91,9 @@ def test_a_session_that_does_not_exist_names_no_time(talks: RecallStore) -> None
 
 def test_without_turns_all_memories_make_the_sessions() -> None:
     with RecallStore() as store:
-        assert not store.sessions(None, LATER)
+        assert not store.listed(Sessions(LATER))
         store.add({"content": "x", "created_at": MONDAY + timedelta(days=n)} for n in range(3))
-        assert len(store.sessions(None, LATER)) == 3
+        assert len(store.listed(Sessions(LATER))) == 3
 
 
 @table(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recall_retrievers.core.errors import StoreError
-from recall_retrievers.store.embedding import bert, local_model, minilm
+from recall_retrievers.store.embedding import bert, minilm
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.token_vectors import unit
 
@@ -61,9 +61,9 @@ class TestMiniLM:
     def test_vectors_of_floats_can_be_compared(self) -> None:
         """A collection may have them: Chroma's default makes such ones."""
         texts = [*MIXED, *TALK]
-        onnxruntime, _ = local_model.runtime("")
-        floats = onnxruntime.InferenceSession(str(minilm.packaged_weights()))
-        for text, vector in zip(texts, MiniLM().embed_documents(texts), strict=True):
+        vectors = MiniLM().embed_documents(texts)  # loads the runtime as it has to be loaded
+        floats = sys.modules["onnxruntime"].InferenceSession(str(minilm.packaged_weights()))
+        for text, vector in zip(texts, vectors, strict=True):
             ids = np.array([MiniLM().network().tokens("passage", text)])
             inputs = {"input_ids": ids, "attention_mask": ids * 0 + 1, "token_type_ids": ids * 0}
             [hidden] = floats.run(None, inputs)

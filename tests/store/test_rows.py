@@ -225,11 +225,6 @@ class TestRowsOfOthers:
         assert memory is not None
         assert (memory.expires_at, memory.created_at) == (None, EPOCH)
 
-    def test_fractional_milliseconds_of_an_early_time_are_milliseconds(self) -> None:
-        memory = to_candidate("id", "tea", {"created_at": 1500.0})
-        assert memory is not None
-        assert memory.created_at == EPOCH + timedelta(seconds=1.5)
-
 
 class TestWhatTheEmbeddingSees:
     """Beside the text: when it helps, and who said it."""

@@ -84,10 +84,10 @@ def test_a_range_up_to_the_end_of_the_calendar_is_fine(in_memory: RecallStore, z
     assert len(in_memory.find([Search("tea", limit=5, within=(forever,))])[0]) == 2
 
 
-@pytest.mark.parametrize("days", [1, 62, 63, 365, 3650, 36_500])
+@pytest.mark.parametrize("days", [1, 399, 401, 3650, 36_500])
 def test_a_where_clause_stays_small(days: int) -> None:
     """Long lists and many conditions are slow."""
     start = datetime(2000, 1, 1, tzinfo=UTC)
     clause = window_where([TimeRange(start, start + timedelta(days=days), "day")])
-    assert len(str(clause)) < 1200
+    assert len(str(clause)) < 3200
     assert str(clause).count("{'created") + str(clause).count("{'event") <= 8

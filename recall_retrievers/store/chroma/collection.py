@@ -21,7 +21,6 @@ from recall_retrievers.store.chroma.fields import (
     SUPERSEDED_BY,
     Fields,
     Row,
-    TimeUnit,
     note_unread,
     sample_of,
     time_unit,
@@ -45,9 +44,7 @@ from recall_retrievers.timeline import TimeRange
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection
 
-_Row = tuple[str, float, Candidate | None]  # id, similarity, memory; None if the row has no text
-
-_READ = ("ids", "documents", "metadatas")
+_READ = ("documents", "metadatas")
 _PAGE = 250  # rows a call, below every limit
 _MOST_RESULTS = 30_000  # a call: SQLite takes 32,766 variables in one statement
 _MOST_IDS = 500_000  # a call
@@ -64,28 +61,19 @@ _search_again = retry(
 
 
 class Collection:
-    """One collection of Chroma.
-
-    Attributes:
-        chroma: Chroma's own object; every failure of it is a `StoreError`.
-        fields: The metadata keys of the fields of a memory.
-        model: The name of its embedding model.
-        foreign: Whether somebody else made it: then its rows have no buckets of days.
-        unit: The unit of the times of its rows.
-        most_rows: How many rows a call may return.
-        cosine: Whether its distances are cosine distances.
-    """
+    """One collection of Chroma."""
 
     def __init__(
         self, chroma: ChromaCollection, embedding: BoundedEmbedding, fields: Fields
     ) -> None:
-        self.chroma: Any = chroma  # its types are narrower
+        # Every failure of it is a `StoreError`. Its types are narrower.
+        self.chroma: Any = chroma
         headers: Any = getattr(chroma._client, "get_request_headers", dict)()  # noqa: SLF001
-        self.most_rows = _CLOUD_ROWS if _CLOUD_KEY in headers else _MOST_IDS
+        self.most_rows = _CLOUD_ROWS if _CLOUD_KEY in headers else _MOST_IDS  # a call
         self.fields = fields
         self.model = embedding.model_name
         known = chroma.metadata or {}
-        self.foreign = MARK not in known
+        self.foreign = MARK not in known  # made by somebody else; its rows have no days
         # That of one of ours is noted after the first write. While that is under way, Chroma
         # cannot read vectors.
         self._dimension: int | None = known.get("embedding_dimension")
@@ -98,17 +86,16 @@ class Collection:
             self._check_length(embedding.dimension)
         # Chroma Cloud has another index, "spann"; its "hnsw" is None.
         index = chroma.configuration_json
-        self.cosine = (index.get("hnsw") or index.get("spann") or {}).get("space") == "cosine"
-        self.unit: TimeUnit = "milliseconds"
+        self._cosine = (index.get("hnsw") or index.get("spann") or {}).get("space") == "cosine"
+        self._unit: int | None = 1  # of the times of its rows, in milliseconds
         if self.foreign:
             sample = sample_of(self.chroma)
-            self.unit = time_unit(sample, fields)
-            note_unread(chroma.name, sample, self.count(), self.unit, fields)
+            self._unit = time_unit(sample, fields)
+            note_unread(chroma.name, sample, fields)
 
     # -- whose it is ------------------------------------------------------------------------------
 
     def check_writable(self) -> None:
-        """Refuse to write to a collection that somebody else made."""
         if self.foreign:
             raise ForeignCollectionError(
                 f"collection {self.chroma.name!r} was not made by RecallStore: it is "
@@ -117,34 +104,28 @@ class Collection:
             )
 
     def check_dimension(self, *vectors: NDArray[np.float32]) -> None:
-        """Refuse vectors of another length than the collection holds."""
         for each in vectors:
             self._check_length(each.shape[-1])
 
     def learn_dimension(self, vectors: NDArray[np.float32]) -> None:
-        """Note the length of vectors in the collection, after the first are stored."""
         if self._dimension is None:
             self._dimension = int(vectors.shape[1])
             self._note({"embedding_dimension": self._dimension})
 
     def adopted(self) -> Collection | None:
-        """An empty collection of the caller, marked as one of RecallStore; None if it is no such.
-
-        This object stays as it is: a question may be searching it.
-        """
-        if not self.foreign or self.fields != OWN_FIELDS or self.count():
+        """An empty collection of the caller as one of ours: another object, as this is in use."""
+        if not self.foreign or self.fields != OWN_FIELDS or self.chroma.count():
             return None
         self._note({MARK: FORMAT, "embedding_model": self.model})
         ours = copy(self)
-        ours.foreign, ours.unit = False, "milliseconds"
+        ours.foreign, ours._unit = False, 1  # noqa: SLF001
         return ours
 
     def _check_own(self, known: Mapping[str, object]) -> None:
         name = self.chroma.name
         if known[MARK] != FORMAT:
             raise StoreError(
-                f"collection {name!r} was made by a newer version of this library (format "
-                f"{known[MARK]}; this one knows {FORMAT}); update it"
+                f"collection {name!r} was made by a newer version of this library: update it"
             )
         if self.fields != OWN_FIELDS:
             raise ForeignCollectionError(
@@ -179,82 +160,116 @@ class Collection:
         self, vector: NDArray[np.float32], search: Search, filtering: Where | None
     ) -> list[Hit]:
         """The exact hits of one search: Chroma searches coarsely, and again if too few rows fit."""
-        scope, times = scope_where(search.scope, self.fields), any_of(self.times(search.within))
-        where = all_of([filtering, scope, times, self.recorded_where(search)])
-        admitted = search.admitting()
-        # A space other than cosine has another order: query more rows, then sort.
-        coarse = bool(search.within) or not self.cosine
+        scope, times = scope_where(search.scope, self.fields), any_of(self._times(search.within))
+        where = all_of([filtering, scope, times, self._recorded_where(search)])
         most = min(_MOST_RESULTS, self.most_rows)
+        # A space other than cosine has another order: query more rows, then sort.
+        coarse = bool(search.within) or not self._cosine
         wanted = min(2 * search.limit if coarse else search.limit, most)
-        moment = None if self.foreign else search.moment
+        ours = None if self.foreign else search.moment
         while True:
-            rows = self._query(vector, wanted, where)
-            exhausted = len(rows) < wanted
-            if exhausted:
-                rows = sorted(rows + self._unreached(vector, where, rows), key=_by_similarity)
-            hits = [
-                Hit(memory, similarity)
-                for _, similarity, memory in rows
-                if memory is not None and (admitted is None or admitted(memory))
-            ]
-            if len(hits) >= search.limit or exhausted:
-                return hits[: search.limit]
-            counts, later = search.standing.counts, search.include_superseded
-            if moment is not None and not all(each is None or counts(each) for *_, each in rows):
-                where = all_of([where, living_where(moment, include_superseded=later)])
-                moment = None
+            page, cosines = self._query(vector, wanted, where)
+            hits = self._hits(page, cosines, search)
+            if len(page["ids"]) < wanted:
+                # A row that differs from all others may have no way to it in Chroma's graph.
+                unreached = [x for x in self.ids(where) if x not in {*page["ids"]}]
+                hits += self.among(vector, search, unreached) if unreached else []
+            elif len(hits) < search.limit and (wanted < most or ours):
+                # Rows that have ended may be in the way.
+                where = all_of([where, living_where(search, ours) if ours else None])
+                ours = None
+                wanted = min(4 * wanted, most)
                 continue
-            if wanted == most:
-                return hits
-            wanted = min(4 * wanted, most)
+            return sorted(hits, key=lambda hit: -hit.score)[: search.limit]
+
+    @_search_again
+    def among(self, vector: NDArray[np.float32], search: Search, ids: Sequence[str]) -> list[Hit]:
+        """The rows with these ids that fit a search, the nearest first; no other row is read."""
+        hits: list[Hit] = []
+        for page in self.by_id(ids, [*_READ, "embeddings"], self.filter_where(search)):
+            hits += self._hits(page, _cosines(vector, page["embeddings"]), search)
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))
+
+    @_search_again
+    def _query(
+        self, vector: NDArray[np.float32], limit: int, where: Where | None
+    ) -> tuple[Mapping[str, Any], NDArray[np.float32]]:
+        """The rows nearest to a vector, as Chroma's index finds them, and their cosines."""
+        # Distances of another space than cosine say little about similarity, so read the vectors.
+        measure = "distances" if self._cosine else "embeddings"
+        found = self.chroma.query(
+            query_embeddings=vector[None, :],
+            n_results=limit,
+            where=where,
+            include=[*_READ, measure],
+        )
+        page = {key: found[key][0] for key in ("ids", *_READ, measure)}
+        if self._cosine:
+            return page, 1 - np.asarray(page[measure], dtype=np.float32)
+        return page, _cosines(vector, page[measure])
+
+    def _hits(
+        self, page: Mapping[str, Any], cosines: NDArray[np.float32], search: Search
+    ) -> list[Hit]:
+        admitted = search.admitting()
+        rows = zip(self._candidates(page), np.clip(cosines, 0, 1).tolist(), strict=True)
+        return [
+            Hit(memory, cosine)
+            for memory, cosine in rows
+            if memory is not None and (admitted is None or admitted(memory))
+        ]
+
+    def filter_where(self, search: Search) -> Where | None:
+        fields, zone, ours = self.fields, search.timezone, not self.foreign
+        return filter_where(search.filter, fields, self._unit, zone, ours=ours)
+
+    def _recorded_where(self, search: Search) -> Where | None:
+        """The rows that were recorded by the moment of a search, if only they count."""
+        if not search.as_it_stood or search.moment is None:
+            return None
+        return foreign_where(TimeRange(None, search.moment, "second"), self.fields, self._unit)
+
+    def _times(self, ranges: Sequence[TimeRange]) -> list[Where | None]:
+        if self.foreign:
+            return [foreign_where(each, self.fields, self._unit) for each in ranges]
+        return window_where(ranges)
+
+    # -- reading ----------------------------------------------------------------------------------
 
     def candidate(self, row: Row) -> Candidate | None:
         """The memory of a row; None if the row has no text."""
-        return to_candidate(*row, self.fields, self.unit)
+        return to_candidate(*row, self.fields)
 
     def _candidates(self, page: Mapping[str, Any]) -> list[Candidate | None]:
         rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
         return [self.candidate(row) for row in rows]
 
-    def filter_where(self, search: Search) -> Where | None:
-        """The condition that a search sets on metadata."""
-        fields, zone, ours = self.fields, search.timezone, not self.foreign
-        return filter_where(search.filter, fields, self.unit, zone, ours=ours)
-
-    def recorded_where(self, search: Search) -> Where | None:
-        """The rows that were recorded by the moment of a search, if only they count."""
-        if not search.as_it_stood or search.moment is None:
-            return None
-        return foreign_where(TimeRange(None, search.moment, "second"), self.fields, self.unit)
-
     def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Candidate]:
         """Memories by id, without rows that do not fit the filter or have no text."""
-        read = self.by_id(ids, ["documents", "metadatas"], where)
+        read = self.by_id(ids, _READ, where)
         found = (memory for page in read for memory in self._candidates(page))
         return {memory.id: memory for memory in found if memory is not None}
 
     def superseded_by(self, ids: Sequence[str]) -> list[Candidate]:
         """The memories that are superseded by those with these ids."""
-        found: list[Candidate] = []
-        for start in range(0, len(ids), _PAGE):
-            where: Where = {SUPERSEDED_BY: {"$in": [*ids[start : start + _PAGE]]}}
-            for page in self.pages(["documents", "metadatas"], where=where):
-                found += filter(None, self._candidates(page))
-        return found
+        parts = [[*ids[start : start + _PAGE]] for start in range(0, len(ids), _PAGE)]
+        wheres: list[Where] = [{SUPERSEDED_BY: {"$in": part}} for part in parts]
+        pages = (page for where in wheres for page in self.pages(_READ, where=where))
+        return [memory for page in pages for memory in self._candidates(page) if memory]
 
     def newest(self, memory: Candidate) -> Candidate:
         """The last of the memories that supersede one another, from this one on."""
         newest, seen = memory, {""}
-        while newest.superseded_by not in seen:
-            seen.add(newest.superseded_by)
-            there = self.read([newest.superseded_by], None)
-            newest = there.get(newest.superseded_by, newest)
+        while (later := newest.superseded_by) not in seen:
+            seen.add(later)
+            newest = self.read([later], None).get(later, newest)
         return newest
 
-    def row(self, row_id: str) -> Row | None:
-        """A row by its id; None if it is not there."""
-        [page] = self.by_id([row_id], ["documents", "metadatas"])
-        return next(zip(page["ids"], page["documents"], page["metadatas"], strict=True), None)
+    def row(self, row_id: str) -> tuple[Row | None, Candidate | None]:
+        """A row by its id, and its memory; None where it is not there, or has no text."""
+        [page] = self.by_id([row_id], _READ)
+        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+        return next(((row, self.candidate(row)) for row in rows), (None, None))
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors of rows by id; ids that are not there are left out."""
@@ -280,10 +295,7 @@ class Collection:
         where: Where | None = None,
         start: int = 0,
     ) -> Iterator[Mapping[str, Any]]:
-        """The rows, page by page; the last page is not full, and may be empty.
-
-        ``start`` rows are passed over. Beside its id, what ``include`` names is read of a row.
-        """
+        """The rows from a place on, page by page; the last page is not full, and may be empty."""
         most = min(most, self.most_rows)
         while True:
             page = self.chroma.get(where=where, include=[*include], limit=most, offset=start)
@@ -293,89 +305,23 @@ class Collection:
                 return
 
     def ids(self, where: Where | None = None, start: int = 0) -> list[str]:
-        """The ids of rows, in order, from a place on.
-
-        All at once: in pages it takes five times as long, because Chroma sorts anew for each.
-        """
+        # In small pages it takes five times as long, because Chroma sorts anew for each.
         pages = self.pages([], most=_MOST_IDS, where=where, start=start)
         return [row_id for page in pages for row_id in page["ids"]]
-
-    def among(self, vector: NDArray[np.float32], search: Search, ids: Sequence[str]) -> list[Hit]:
-        """The rows with these ids that fit a search, the nearest first; no other row is read."""
-        admitted = search.admitting()
-        read = self.read(ids, self.filter_where(search))
-        fit = {k: memory for k, memory in read.items() if admitted is None or admitted(memory)}
-        vectors = self.vectors(list(fit))
-        cosines = np.clip(_cosines(vector, np.array([*vectors.values()])), 0, 1).tolist()
-        hits = [Hit(fit[k], cosine) for k, cosine in zip(vectors, cosines, strict=True)]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id))
-
-    def count(self) -> int:
-        """How many rows it has."""
-        return int(self.chroma.count())
 
     def memories(
         self, *, vectors: bool
     ) -> Iterator[tuple[list[Candidate], NDArray[np.float32] | None]]:
         """All memories, page by page, with their vectors or without; rows need a text."""
-        for page in self.pages(["documents", "metadatas", *["embeddings"] * vectors]):
+        for page in self.pages([*_READ, *["embeddings"] * vectors]):
             memories = self._candidates(page)
             present = [memory is not None for memory in memories]
             if any(present):
                 read = np.asarray(page["embeddings"], np.float32)[present] if vectors else None
                 yield [memory for memory in memories if memory is not None], read
 
-    def times(self, ranges: Sequence[TimeRange]) -> list[Where | None]:
-        """The conditions on time. A row must fulfil one of them. Empty without a time."""
-        if self.foreign:
-            return [foreign_where(each, self.fields, self.unit) for each in ranges]
-        return window_where(ranges)
 
-    @_search_again
-    def _query(self, vector: NDArray[np.float32], limit: int, where: Where | None) -> list[_Row]:
-        """The rows nearest to a vector, as Chroma's index finds them."""
-        # Distances of another space than cosine say little about similarity, so read the vectors.
-        measure = "distances" if self.cosine else "embeddings"
-        page = self.chroma.query(
-            query_embeddings=vector[None, :],
-            n_results=limit,
-            where=where,
-            include=["documents", "metadatas", measure],
-        )
-        measured = np.asarray(page[measure][0], dtype=np.float32)
-        similarities = 1 - measured if self.cosine else _cosines(vector, measured)
-        return self._rows({key: page[key][0] for key in _READ}, similarities)
-
-    @_search_again
-    def _unreached(
-        self, vector: NDArray[np.float32], where: Where | None, rows: Sequence[_Row]
-    ) -> list[_Row]:
-        """The matching rows that Chroma's index did not reach, with their similarity.
-
-        The index is a graph. A row that differs from all others may have no path to it. Such a row
-        is in no answer, even if it is the only one that fulfils the filter.
-        """
-        if where is None and self.count() == len(rows):
-            return []
-        reached = {row_id for row_id, _, _ in rows}
-        missing = [row_id for row_id in self.ids(where) if row_id not in reached]
-        unreached: list[_Row] = []
-        for page in self.by_id(missing, ["documents", "metadatas", "embeddings"]):
-            cosines = _cosines(vector, np.asarray(page["embeddings"], dtype=np.float32))
-            unreached += self._rows(page, cosines)
-        return unreached
-
-    def _rows(self, page: Mapping[str, Any], similarities: NDArray[np.float32]) -> list[_Row]:
-        """Rows with their similarity and memory, the most similar first."""
-        clipped = np.clip(similarities, 0, 1).tolist()
-        rows = zip(page["ids"], clipped, self._candidates(page), strict=True)
-        return sorted(rows, key=_by_similarity)
-
-
-def _by_similarity(row: _Row) -> float:
-    return -row[1]
-
-
-def _cosines(vector: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    cosines: NDArray[np.float32] = unit(rows.reshape(-1, len(vector))) @ unit(vector)
+def _cosines(vector: NDArray[np.float32], rows: object) -> NDArray[np.float32]:
+    vectors = np.asarray(rows, dtype=np.float32).reshape(-1, len(vector))
+    cosines: NDArray[np.float32] = unit(vectors) @ unit(vector)
     return cosines

@@ -1,8 +1,4 @@
-"""Chroma's failures as `StoreError`, with advice.
-
-Chroma raises its own classes, those of httpx and of the operating system, and bare exceptions; over
-a server it raises others than in this process. They are classified here, and nowhere else.
-"""
+"""Chroma's failures as `StoreError`, with advice: classified here, and nowhere else."""
 
 from __future__ import annotations
 
@@ -28,14 +24,13 @@ CURE = (
     f"Chroma keeps all texts in the file {DATABASE}: put it back from a backup, or try the command "
     "`.recover` of SQLite on a copy of it. `recall check` on its folder says what is damaged"
 )
-"""What to do about a damaged database."""
 
 LOST = "Error finding id"
 """What Chroma says of a row that has no vector, or is deleted while it is read."""
 
 _ANOTHER_CLIENT = (
-    "This program has a Chroma client for it already, with settings of its own, and there can be "
-    "one only: hand that client in: RecallStore(client)"
+    "This program has a Chroma client for it already, with settings of its own: hand that one in: "
+    "RecallStore(client)"
 )
 
 _REPAIR = (
@@ -85,7 +80,6 @@ class _Guarded:
 
 
 def guarded(collection: Collection, stuck: Event) -> Collection:
-    """A collection that raises a `StoreError` for every failure; see `chroma_errors`."""
     # It has whatever a collection has, and Chroma's types have no protocol for that.
     return cast("Collection", _Guarded(collection, stuck))
 
@@ -95,12 +89,8 @@ def chroma_errors(what: str, stuck: Event) -> Iterator[None]:
     """Make every failure of Chroma a `StoreError`.
 
     After an error of the disk Chroma's engine hangs at one of its next calls, a read as well, and
-    holds the interpreter while it does: no other thread could end that. So it is not called again,
-    and the error that says so has no cause.
-
-    Args:
-        what: The task of Chroma, for the message.
-        stuck: Set after such an error; the engine is not called while it is set.
+    holds the interpreter while it does: no other thread could end that. So ``stuck`` is set then,
+    and the engine is called no more.
 
     Examples:
         >>> with chroma_errors("read 'memories'", Event()):

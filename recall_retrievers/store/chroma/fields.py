@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, Field
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 _log = logging.getLogger(__name__)
-
-TimeUnit = Literal["milliseconds", "seconds", "iso", "mixed"]
 
 # LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
 # rows of its own, where they are of no use to a reader.
@@ -50,7 +48,7 @@ MAY_EXPIRE = "may_expire"
 SUPERSEDED_KEYS = frozenset({SUPERSEDED_BY, SUPERSEDED_AT, MAY_EXPIRE})
 NODE_SOURCE = "ref_doc_id"  # the document that a node of LlamaIndex was cut from
 WRITTEN_AT = "written_at"  # when a row was last written: it shows what others have changed
-CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
+CREATED_KEYS = frozenset({"created_at", "created_day"})
 EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
 OWN_KEYS = frozenset(
     {WRITTEN_AT, EXPIRES_AT, "list_values"}
@@ -155,13 +153,6 @@ def event_bounds(time_range: TimeRange) -> tuple[int, int]:
     return _in_calendar(first - _ZONES), _in_calendar(last + _ZONES)
 
 
-def outer_bounds(time_range: TimeRange, unit: int) -> tuple[int | None, int | None]:
-    """The bounds of a range in units of so many milliseconds, never too narrow; None = open."""
-    start, end = time_range.start, time_range.end
-    first = None if start is None else to_milliseconds(start) // unit
-    return first, None if end is None else -(-up_to_milliseconds(end) // unit)
-
-
 def from_milliseconds(milliseconds: int) -> datetime:
     """The moment, in UTC.
 
@@ -175,12 +166,6 @@ def from_milliseconds(milliseconds: int) -> datetime:
 def day_of(milliseconds: int) -> int:
     """The number of days since 1970-01-01, in UTC."""
     return milliseconds // _DAY
-
-
-def month_of(milliseconds: int) -> int:
-    """The month as year x 12 + month - 1, in UTC, so that months count on without gaps."""
-    moment = from_milliseconds(milliseconds)
-    return moment.year * 12 + moment.month - 1
 
 
 def is_ours(row: Mapping[str, object]) -> bool:
@@ -219,12 +204,8 @@ _SAMPLE = 200  # rows from the beginning of a collection, and as many from its e
 _SHOWN = 3  # values that a warning shows
 _KEYS = 12  # names that it shows
 
-# As seconds 1973 to 2128, as milliseconds the first weeks of 1970.
-_SECONDS = (1e8, 5e9)
-
 
 def sample_of(collection: Collection) -> list[Mapping[str, MetadataValue]]:
-    """The metadata of the first and the last rows of a collection."""
     # Its types do not know that `include` makes the metadata be there.
     count, reads = collection.count(), collection
     starts = [0, max(_SAMPLE, count - _SAMPLE)] if count > _SAMPLE else [0]
@@ -232,61 +213,41 @@ def sample_of(collection: Collection) -> list[Mapping[str, MetadataValue]]:
     return [row or {} for page in pages for row in page["metadatas"]]
 
 
-def time_unit(sample: Sequence[Mapping[str, MetadataValue]], fields: Fields) -> TimeUnit:
-    """The unit of the times of a collection; Chroma can compare only numbers of one unit."""
-    values = [row[fields.created_at] for row in sample if fields.created_at in row]
-    numbers = [x for x in values if isinstance(x, int | float) and not isinstance(x, bool)]
-    if not numbers:
-        return "iso"
-    if len(numbers) < len(values):
-        return "mixed"
-    if all(map(calendar_day, numbers)):
-        return "mixed"  # such as 20240305: no unit of time
-    large = sum(abs(each) >= EPOCH_MILLISECONDS_FROM for each in numbers)
-    if not large:
-        return "seconds"
-    return "mixed" if any(_SECONDS[0] <= x < _SECONDS[1] for x in numbers) else "milliseconds"
+def time_unit(sample: Sequence[Mapping[str, MetadataValue]], fields: Fields) -> int | None:
+    """The milliseconds of the unit of all times; None = Chroma cannot compare them as numbers."""
+    key = fields.created_at
+    units = {_unit_of(row[key]) for row in sample if key in row}
+    return units.pop() if len(units) == 1 else None
 
 
-def read_time(value: MetadataValue | None, unit: TimeUnit, fields: Fields) -> datetime | None:
-    """The time of a row that somebody else wrote; None where there is none that can be read.
+def _unit_of(value: MetadataValue) -> int | None:
+    if isinstance(value, str | list | bool) or calendar_day(value):  # such as 20240305
+        return None
+    return 1 if abs(value) >= EPOCH_MILLISECONDS_FROM else 1000
 
-    A number that cannot be meant in the unit of the collection is read by itself.
-    """
+
+def read_time(value: MetadataValue | None, fields: Fields) -> datetime | None:
+    """The time of a row that somebody else wrote; None where there is none that can be read."""
     if value is None or isinstance(value, list | bool):
         return None
-    if isinstance(value, str):
-        return written_time(value, day_first=fields.day_first)
-    try:
-        if unit == "milliseconds" and not _SECONDS[0] <= value < _SECONDS[1]:
-            return from_milliseconds(int(value))
-        if unit == "seconds" and abs(value) < EPOCH_MILLISECONDS_FROM:
-            return from_milliseconds(round(value * 1000))
-    except (ValueError, OverflowError):  # not finite, or outside the years 1 to 9999
-        return None
-    return written_time(value)
+    return written_time(value, day_first=fields.day_first)
 
 
 def note_unread(
     name: str,
     sample: Sequence[Mapping[str, MetadataValue]],
-    rows: int,
-    unit: TimeUnit,
     fields: Fields,
 ) -> None:
     """Warn of rows whose time cannot be read: the time of a question does not count for them."""
     key = fields.created_at
     values = [row[key] for row in sample if key in row]
-    unread = [each for each in values if read_time(each, unit, fields) is None]
+    unread = [each for each in values if read_time(each, fields) is None]
     read = len(values) - len(unread)
     if read == len(sample):
         return
-    looked_at = f"{read} of {len(sample)} rows"
-    parts = [f"{looked_at} have it" if not unread else f"{looked_at} have one that can be read"]
-    if len(sample) < rows:
-        parts[0] += f" ({len(sample)} of {rows:,} were looked at)"
+    parts = [f"{read} of {len(sample)} rows have {'one that can be read' if unread else 'it'}"]
     if unread:
-        parts.append(f"not {', '.join(repr(each) for each in unread[:_SHOWN])}")
+        parts.append(f"not {', '.join(map(repr, unread[:_SHOWN]))}")
     if swapped := next((x for x in unread if isinstance(x, str) and has_two_meanings(x)), None):
         parts.append(f"is the day or the month first in {swapped!r}? Say day_first=True or False")
     if not read:

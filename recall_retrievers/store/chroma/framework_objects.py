@@ -2,9 +2,8 @@
 
 No framework is imported. A document has a ``page_content``, a node has a ``node_id``.
 
-A vector store returns the metadata that was put into it. A memory has more: the store gives it a
-time and a type, and reads events from its text. So the memory notes which of its fields were in the
-metadata of its document. All of this is flat metadata, which either framework can read.
+A vector store returns the metadata that was put into it. A memory has more, such as a time and
+events. So it notes, in flat metadata, which of its fields were in the metadata of its document.
 """
 
 from collections.abc import Mapping
@@ -26,36 +25,29 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.fields import NODE_SOURCE, is_ours
 
-_BUCKETS = frozenset(
-    {"created_day", "created_month", "event_start", "event_end", "list_values", "may_expire"}
-)
+_BUCKETS = frozenset({"created_day", "event_start", "event_end", "list_values", "may_expire"})
 
 
 class DocumentLike(Protocol):
     """A document of LangChain."""
 
     @property
-    def page_content(self) -> str:
-        """Its text."""
+    def page_content(self) -> str: ...
 
     @property
-    def metadata(self) -> Mapping[Any, Any]:
-        """Its metadata."""
+    def metadata(self) -> Mapping[Any, Any]: ...
 
 
 class NodeLike(Protocol):
     """A node of LlamaIndex, with or without a score."""
 
     @property
-    def node_id(self) -> str:
-        """Its id."""
+    def node_id(self) -> str: ...
 
     @property
-    def metadata(self) -> Mapping[str, Any]:
-        """Its metadata."""
+    def metadata(self) -> Mapping[str, Any]: ...
 
-    def get_content(self, metadata_mode: Any = ...) -> str:
-        """Its text."""
+    def get_content(self, metadata_mode: Any = ...) -> str: ...
 
 
 def takes_no_more(others: Mapping[str, object]) -> None:
@@ -66,12 +58,10 @@ def takes_no_more(others: Mapping[str, object]) -> None:
 
 
 def is_document(source: object) -> TypeIs[DocumentLike]:
-    """Whether an object looks like a document of LangChain."""
     return not isinstance(source, type) and hasattr(source, "page_content")
 
 
 def is_node(source: object) -> TypeIs[NodeLike]:
-    """Whether an object looks like a node of LlamaIndex."""
     return not isinstance(source, type) and hasattr(source, "node_id")
 
 
@@ -103,10 +93,9 @@ def stored_memory(source: DocumentLike | NodeLike) -> Memory:
         "metadata": {**read.metadata, **_unread(metadata, read.quality, bool(read.events))},
         "quality": read.quality if _is_share(read.quality) else None,
     }
-    if not read.events:
-        del fields["events"]  # the store reads them from the text
-    if not read.memory_type:
-        del fields["memory_type"]
+    for name in ("events", "memory_type"):
+        if not fields[name]:  # the store reads events from the text
+            del fields[name]
     try:
         return Memory.model_validate(fields)
     except ScopeError:

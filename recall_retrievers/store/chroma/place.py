@@ -1,7 +1,6 @@
 """Where collections are: a path with its lock, or a client; found, made and closed there.
 
-To open never makes anything of the user's: no collection, no database and no folder. All of that
-is made for the first memory.
+To open makes no collection, no database and no folder: the first memory does.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import logging
 import os
 import re
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -45,15 +44,10 @@ MARK = "recall_format"  # in the metadata of a collection that is ours
 FORMAT = 1
 
 SERVER_TIMEOUT_S = 60.0
-"""Seconds to wait for an answer of a server, where nothing else was set."""
 
+# How many candidates Chroma's graph looks at. Its default of 100 misses a dozen of LoCoMo's 37,750
+# nearest fifty, others in each build; 400 missed none, for a sixth more time at 10,000 rows.
 _EF_SEARCH = 400
-"""How many candidates Chroma's graph looks at.
-
-Chroma's default of 100 misses a dozen of LoCoMo's 37,750 nearest fifty, others in each build, so
-that two equal collections answer differently; 400 missed none, for a sixth more time at 10,000
-rows.
-"""
 
 _LOCK = ".recall.lock"
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,510}[a-zA-Z0-9]")
@@ -88,7 +82,6 @@ class HeldPath:
         return self.lock.lock_counter == 1
 
     def close(self) -> None:
-        """Release the path."""
         self.lock.release()
 
 
@@ -97,12 +90,7 @@ _holding = Lock()
 
 
 def hold(folder: Path, spelling: str) -> HeldPath:
-    """Lock a path, so that no other process opens it; see `HeldPath` for its spelling.
-
-    Raises:
-        StoreLockedError: When another process has it open.
-        StoreError: When this process has it open under another spelling, or it cannot be locked.
-    """
+    """Lock a path, so that no other process opens it; see `HeldPath` for its spelling."""
     with _holding:  # held for a moment only
         held = _paths.get(folder)
         if held is None or not held.lock.is_locked:
@@ -136,8 +124,6 @@ def hold(folder: Path, spelling: str) -> HeldPath:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where collections are: a client of Chroma, and what has to be closed with it."""
-
     client: ClientAPI
     own: bool  # whether we made the client; the caller's own stays open
     held: HeldPath | None = None  # the locked path; None = it is on a server or in memory
@@ -165,7 +151,6 @@ class Place:
 
     @classmethod
     def of_path(cls, folder: Path) -> Place:
-        """A path, which is made and locked."""
         try:
             make_private(folder)
         except OSError as error:
@@ -180,18 +165,15 @@ class Place:
 
     @classmethod
     def in_memory(cls) -> Place:
-        """The one in-memory system that a process has."""
         import chromadb  # noqa: PLC0415
 
         return cls(_embedded(chromadb.EphemeralClient, "memory", Event()), own=True)
 
     @property
     def folder(self) -> Path | None:
-        """Where its files are; None = on a server or in memory."""
         return None if self.held is None else self.held.folder
 
     def writing(self) -> AbstractContextManager[None]:
-        """Let this process write there."""
         return nullcontext() if self.held is None else self.held.watch.writing()
 
     @property
@@ -200,26 +182,19 @@ class Place:
         return bool(_host_of(self.client))
 
     def names(self) -> list[str]:
-        """The names of all collections, sorted."""
         with chroma_errors("list the collections", self.stuck):
             return sorted(each.name for each in self.client.list_collections())
 
     def find(self, name: str) -> ChromaCollection | None:
-        """The collection of that name, as it is; None if there is none."""
         from chromadb.errors import NotFoundError  # noqa: PLC0415 - a second to import
 
-        with chroma_errors(f"open collection {name!r}", self.stuck):
-            try:
-                collection = self.client.get_collection(name, embedding_function=None)
-            except NotFoundError:
-                return None
-        return guarded(collection, self.stuck)
+        with chroma_errors(f"open collection {name!r}", self.stuck), suppress(NotFoundError):
+            collection = self.client.get_collection(name, embedding_function=None)
+            return guarded(collection, self.stuck)
+        return None
 
     def make(self, name: str, model: str) -> ChromaCollection:
-        """The collection of that name; one that does not exist is made, in cosine space.
-
-        A new one notes its embedding model, and its graph looks at 400 candidates.
-        """
+        """The collection of that name; one that does not exist is made."""
         with self.writing(), chroma_errors(f"make collection {name!r}", self.stuck):
             collection = self.client.get_or_create_collection(
                 name,
@@ -232,8 +207,7 @@ class Place:
     def close(self, *, idle: bool = True, drop: str = "") -> None:
         """Delete the collection ``drop``, if it is named; close the client and the path.
 
-        The caller's own client stays open. If a call of Chroma is running (not ``idle``), all stays
-        open until the process ends.
+        The caller's own client stays open. While a call of Chroma hangs (not ``idle``), all does.
         """
         if not idle:
             _log.warning("a call of Chroma's hangs: the store is closed, its path stays locked")
@@ -247,8 +221,7 @@ class Place:
                     self.client.close()  # type: ignore[attr-defined]  # its interface lags behind
         finally:
             if self.held is not None:
-                # Nobody writes any more.
-                if self.own and self.held.is_last and not self.held.damaged:
+                if self.own and self.held.is_last and not self.held.damaged:  # nobody writes now
                     for note in self.held.at_close:
                         note()
                 self.held.close()
@@ -258,7 +231,6 @@ class Place:
 
 
 def check_chroma_is_installed() -> None:
-    """Refuse to go on without chromadb or chromadb-client."""
     if find_spec("chromadb") is None:
         raise StoreError(
             "Chroma is not installed. For memories on this machine: pip install "
@@ -268,7 +240,6 @@ def check_chroma_is_installed() -> None:
 
 
 def path_client(folder: Path, stuck: Event) -> ClientAPI:
-    """A client of a path."""
     import chromadb  # noqa: PLC0415
 
     return _embedded(lambda: chromadb.PersistentClient(str(folder)), str(folder), stuck)
@@ -301,7 +272,6 @@ def time_limited(source: _Source, timeout_s: float | None) -> _Source:
 
 
 def _embedded(make: Callable[[], ClientAPI], where: str, stuck: Event) -> ClientAPI:
-    """A client of the engine inside this process; an error in a fork."""
     process = _engine_process.setdefault("id", os.getpid())
     if process != os.getpid():
         raise StoreError(
@@ -336,24 +306,19 @@ def _settings(client: object) -> object:
 
 def is_chroma_path(folder: Path) -> bool:
     """Whether a folder has a database of Chroma; one that held memories must have it."""
+    file = folder / DATABASE
     try:
         if folder.exists() and not folder.is_dir():
             raise StoreError(f"a Chroma path is a folder; {folder} is a file")
-        check_database(folder)
-        return (folder / DATABASE).exists()
+        there = file.exists()
+        if not (there and file.stat().st_size) and any(folder.glob("*/header.bin")):
+            raise StoreDamagedError(  # Chroma would make an empty one
+                f"{folder} held memories, but its {DATABASE} is {'empty' if there else 'gone'}. "
+                f"{CURE}. To begin anew, move the folder away"
+            )
     except OSError as error:
         raise StoreError(f"the folder {folder} cannot be opened: {error}") from error
-
-
-def check_database(folder: Path) -> None:
-    """Check that a Chroma path with indexes has its database: Chroma would make an empty one."""
-    file = folder / DATABASE
-    if (file.exists() and file.stat().st_size) or not any(folder.glob("*/header.bin")):
-        return
-    raise StoreDamagedError(
-        f"{folder} held memories, but its {DATABASE} is {'empty' if file.exists() else 'gone'}. "
-        f"{CURE}. To begin anew, move the folder away"
-    )
+    return there
 
 
 def check_may_be_made(folder: Path | None, name: str) -> None:

@@ -1,8 +1,8 @@
 """A memory as a row of a collection, and back; and the memories of a call, checked.
 
 Rows are neutral: bare text, flat metadata, no framework's bookkeeping. Times are whole epoch
-milliseconds, because Chroma truncates fractions when it compares. Day and month are stored too, as
-small numbers, because equality is fast in Chroma and ranges are slow.
+milliseconds, because Chroma truncates fractions when it compares. The day is stored too, because
+equality is fast in Chroma and ranges are slow.
 """
 
 import json
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from recall_retrievers.core.candidate import Candidate, copied
 from recall_retrievers.core.errors import MemoryFormatError, ScopeError
@@ -44,12 +44,10 @@ from recall_retrievers.store.chroma.fields import (
     SUPERSEDES,
     WRITTEN_AT,
     Fields,
-    TimeUnit,
     day_of,
     event_hull,
     from_milliseconds,
     is_ours,
-    month_of,
     name_of,
     new_id,
     read_time,
@@ -81,14 +79,10 @@ _LLAMAINDEX = "_node_content"  # in every row that LlamaIndex writes
 
 
 def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
-    """The metadata of a memory's row; the text is the row's document.
-
-    Raises:
-        MemoryFormatError: When Chroma would refuse it, or it belongs into a field.
-    """
+    """The metadata of a memory's row; an error where Chroma would refuse it."""
     if memory.created_at is None:
         raise MemoryFormatError(f"memory {got(memory.id)} needs a created_at before it is stored")
-    taken = sorted(filter(partial(_is_a_field, memory.metadata), FIELD_KEYS & {*memory.metadata}))
+    taken = [k for k in sorted(FIELD_KEYS & {*memory.metadata}) if _is_a_field(memory.metadata, k)]
     if taken:
         raise MemoryFormatError(
             f"metadata may not use the name{'s' * (len(taken) > 1)} {', '.join(taken)}: a memory "
@@ -102,7 +96,6 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
         **{key: text for key, text in texts.items() if text},
         "created_at": created,
         "created_day": day_of(created),
-        "created_month": month_of(created),
     }
     lists = {key: value for key, value in metadata.items() if isinstance(value, list)}
     if lists:
@@ -139,7 +132,6 @@ def to_candidate(
     document: str | None,
     metadata: Mapping[str, MetadataValue] | None,
     fields: Fields = OWN_FIELDS,
-    unit: TimeUnit = "milliseconds",
 ) -> Candidate | None:
     """Read a row; None where it holds no text, which a collection of others may."""
     row = without_strays(dict(metadata or {}))
@@ -148,17 +140,13 @@ def to_candidate(
         _log.debug("row %s holds no text and is passed over", row_id)
         return None
     ours = is_ours(row)
-    if ours:
-        created_at, expires_at = _moment(row.get("created_at")), _moment(row.get(EXPIRES_AT))
-    else:
-        created_at = read_time(row.get(fields.created_at), unit, fields)
-        expires_at = read_time(row.get(fields.expires_at), "mixed", fields)
     superseded = ours and SUPERSEDED_AT in row
+    created, expires = row.get(fields.created_at), row.get(fields.expires_at)
     memory = Candidate(
         id=row_id,
         content=content,
         memory_type=_text(row, fields.memory_type),
-        created_at=created_at,
+        created_at=_moment(created) if ours else read_time(created, fields),
         events=_events(row_id, row),
         when_to_use=_text(row, "when_to_use"),
         author=_text(row, fields.author),
@@ -166,7 +154,7 @@ def to_candidate(
         turn_before=_text(row, "turn_before"),
         scope=scope_of(*[_text(row, getattr(fields, name)) for name in _OWNERS]),
         quality=_quality(row.get("quality")),
-        expires_at=expires_at,
+        expires_at=_moment(expires) if ours else read_time(expires, fields),
         superseded_by=_text(row, SUPERSEDED_BY) if superseded else "",
         superseded_at=_moment(row[SUPERSEDED_AT]) if superseded else None,
         metadata={name_of(k): x for k, x in _metadata(row, _NOT_METADATA).items()} if ours else {},
@@ -180,14 +168,12 @@ def _metadata(row: Mapping[str, MetadataValue], hidden: Container[str]) -> dict[
 
 
 def _is_a_field(metadata: Mapping[str, MetadataValue], name: str) -> bool:
-    """Whether metadata under the name of a field would be read as that field."""
     value = metadata[name]
     return _quality(value) is not None if name == "quality" else value != ""
 
 
 @lru_cache(maxsize=1024)
 def scope_of(*owners: str) -> Scope:
-    """A scope from the values of its fields; rows with equal owners share one object."""
     values = zip(Scope.model_fields, owners, strict=True)
     return Scope.model_construct(None, **{name: value or None for name, value in values})
 
@@ -209,10 +195,7 @@ def without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
 
 
 def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str]:
-    """The keys of a row of others that are no metadata: a field of the memory has their name.
-
-    All other keys stay, those that a field was read from under another name as well.
-    """
+    """The keys of a row of others that are no metadata: a field of the memory has their name."""
     read = {name for name in _FIELDS if getattr(memory, name) not in (None, "")}
     events = {"event_ranges"} if memory.events else set()
     hidden = {SCORE_KEY} | read | events | memory.scope.fields().keys()
@@ -231,15 +214,16 @@ def _whole(moment: datetime) -> datetime:
     return from_milliseconds(to_milliseconds(moment))
 
 
+# Others may have anything under our names: it is then no time, no event, no quality of ours.
+
+
 def _moment(value: MetadataValue | None) -> datetime | None:
-    """The time of a row of ours; None where it has none, or somebody has made it no time."""
     if not isinstance(value, int) or isinstance(value, bool) or not EARLIEST <= value <= LATEST:
         return None
     return from_milliseconds(value)
 
 
 def _events(row_id: str, row: Mapping[str, MetadataValue]) -> tuple[TimeRange, ...]:
-    """A row's events; none where a row of others has something else under that name."""
     text = row.get("event_ranges")
     try:
         return tuple(parse_interval(each) for each in text.split()) if isinstance(text, str) else ()
@@ -249,7 +233,6 @@ def _events(row_id: str, row: Mapping[str, MetadataValue]) -> tuple[TimeRange, .
 
 
 def _quality(value: MetadataValue | None) -> float | None:
-    """A row's quality; None where a row of others has something else under that name."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     return None
@@ -285,8 +268,6 @@ MemoryInput = Memory | Mapping[str, object] | str | DocumentLike | NodeLike
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A memory that can be written."""
-
     memory: Candidate  # as its row returns it, with an id and a time
     metadata: dict[str, MetadataValue]
     is_new: bool  # whether its id was made in this call, so that no row can have it yet
@@ -303,7 +284,7 @@ class Ready:
         """Whether a row holds this memory already; a row without a text never does.
 
         Keys that come from the clock are not compared: a memory that is added again without a time
-        keeps its first one. So it keeps what supersedes it.
+        keeps its first one, and what supersedes it.
         """
         if document != self.memory.content or metadata is None:
             return False
@@ -363,7 +344,6 @@ def filled_in(memory: Memory, within: Scope) -> Memory:
 
 
 def id_is_taken(row_id: str, scope: Scope) -> ScopeError:
-    """The error for a memory that would replace one outside a scope."""
     return ScopeError(
         f"a memory with the id {got(row_id)} is there already, outside the scope "
         f"{got(scope.fields())}; give the new one another id"
@@ -371,7 +351,6 @@ def id_is_taken(row_id: str, scope: Scope) -> ScopeError:
 
 
 def as_memory(source: MemoryInput) -> Memory:
-    """What `add` takes, as a memory."""
     if isinstance(source, Memory):
         return source
     if not isinstance(source, str | Mapping):

@@ -42,13 +42,11 @@ def index_text(memory: Memory | Candidate) -> str:
 
 
 def ending(text: str) -> str:
-    """The last words of a text, as a turn that answers it is found by them."""
     words = list(_WORD.finditer(text))
     return text[words[-_MOST_WORDS].start() :] if len(words) > _MOST_WORDS else text
 
 
 def opening(text: str) -> str:
-    """The first words of a text, as the turn that it answers is found by them."""
     ends = [word.end() for word in islice(_WORD.finditer(text), _MOST_WORDS)]
     return text[: ends[-1]] if ends else text
 
@@ -59,8 +57,7 @@ def by_words(text: str, hits: Sequence[Hit]) -> list[Hit]:
     A turn is found by the words of the turn that it answers, too. A row index knows more turns; see
     `counted`.
 
-    The score is BM25, with words counted among these hits alone. The measures are ``keyword``, the
-    score, and ``keyword_pool``, the number of these hits.
+    The score is BM25, with words counted among these hits alone.
 
     Examples:
         >>> texts = ("Tea at four.", "No milk.", "Tea")
@@ -90,18 +87,13 @@ def by_words(text: str, hits: Sequence[Hit]) -> list[Hit]:
 # it less often: BM25 then weighs them as fields of one text (BM25F, Robertson et al. 2004).
 # `benchmarks/README.md` has the numbers of times that were measured, over twelve sets.
 
-OWN = 3
-"""How often the words of a turn count; those of a memory without turns around it count once."""
-
-BEFORE = (2, 1)
-"""How often the words of the turn before it count, and of the turn before that."""
-
+OWN = 3  # times its own words count; those of a memory without turns around it count once
+BEFORE = (2, 1)  # of the turn before it, and of the turn before that
 AFTER = (1,)
-"""How often the words of the turn after it count."""
 
 
 class Spoken:
-    """The words of a memory, read when they are needed."""
+    """The words of a memory, of its ends and of the turn that it answers; read when needed."""
 
     def __init__(self, memory: Candidate) -> None:
         self._text = index_text(memory)
@@ -109,22 +101,18 @@ class Spoken:
 
     @cached_property
     def own(self) -> list[str]:
-        """Those of its text."""
         return indexed_words(self._text)
 
     @cached_property
     def before(self) -> list[str]:
-        """Those of the end of the turn that it answers."""
         return indexed_words(self._said_before)
 
     @cached_property
     def opening(self) -> list[str]:
-        """Those of the beginning of its text."""
         return self._of(opening(self._text))
 
     @cached_property
     def ending(self) -> list[str]:
-        """Those of the end of its text."""
         return self._of(ending(self._text))
 
     def _of(self, part: str) -> list[str]:

@@ -15,6 +15,7 @@ from typing_extensions import TypeIs
 from recall_retrievers.core.errors import FilterError
 from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.query import Filter
+from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.fields import (
@@ -25,12 +26,9 @@ from recall_retrievers.store.chroma.fields import (
     OWN_FIELDS,
     SUPERSEDED_AT,
     Fields,
-    TimeUnit,
     bounds_of,
     day_of,
     event_bounds,
-    month_of,
-    outer_bounds,
     row_key,
     to_milliseconds,
 )
@@ -65,7 +63,6 @@ def joined(*filters: Filter | None) -> Filter | None:
 
 
 def check_size(clauses: int, values: int = 0) -> None:
-    """Refuse a filter with too many conditions, or too many values in them."""
     if clauses > _MOST_CLAUSES or values > _MOST_VALUES:
         raise FilterError(
             f"a filter may have {_MOST_CLAUSES} conditions and {_MOST_VALUES:,} values at most; "
@@ -80,7 +77,6 @@ def all_of(conditions: Sequence[Where | None]) -> Where | None:
 
 
 def any_of(conditions: Sequence[Where | None]) -> Where | None:
-    """At least one of the conditions."""
     return _joined("$or", conditions)
 
 
@@ -96,20 +92,18 @@ def scope_where(scope: Scope, fields: Fields = OWN_FIELDS) -> Where | None:
     )
 
 
-def living_where(moment: datetime, *, include_superseded: bool = False) -> Where:
-    """Rows of ours that may count at a moment, or never end.
+def living_where(search: Search, moment: datetime) -> Where:
+    """Rows of ours that may count in a search, or never end; slow where Chroma checks it.
 
-    It lets through the few rows with one end that is over, and one that is not. It is slow where
-    Chroma checks it, so it is asked for only where rows that have ended are in the way.
+    It lets through the few rows with one end that is over, and one that is not.
     """
     later = to_milliseconds(moment)
-    superseded = {"$gte": EARLIEST} if include_superseded else {"$gt": later}
+    superseded = {"$gte": EARLIEST} if search.include_superseded else {"$gt": later}
     ends: list[Where] = [{EXPIRES_AT: {"$gt": later}}, {SUPERSEDED_AT: superseded}]
     return {"$or": [*ends, {MAY_EXPIRE: {"$ne": True}}]}
 
 
 def ended_where(standing: Standing, moment: datetime) -> Where | None:
-    """Rows of ours that have expired by a moment or, unless they count, are superseded by then."""
     keys = [EXPIRES_AT] if standing.include_superseded else [EXPIRES_AT, SUPERSEDED_AT]
     return any_of([{key: {"$lte": to_milliseconds(moment)}} for key in keys])
 
@@ -117,7 +111,7 @@ def ended_where(standing: Standing, moment: datetime) -> Where | None:
 def filter_where(
     condition: Filter | None,
     fields: Fields = OWN_FIELDS,
-    unit: TimeUnit = "milliseconds",
+    unit: int | None = 1,
     timezone: tzinfo | None = None,
     *,
     ours: bool = False,
@@ -125,8 +119,9 @@ def filter_where(
     """A user's filter as a where clause that Chroma accepts; None = every row fulfils it.
 
     The recorded time may be compared with a datetime or ISO 8601. Fractions, which Chroma
-    truncates, compare rightly with whole numbers. ``ours``: the rows are ours, where metadata may
-    have another key.
+    truncates, compare rightly with whole numbers. ``unit``: of the times of rows, in milliseconds;
+    None = they are no numbers of one unit. ``ours``: the rows are ours, where metadata may have
+    another key.
 
     Raises:
         FilterError: When a key, an operator or a value cannot match anything.
@@ -142,10 +137,8 @@ def filter_where(
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads a filter for one collection, whose rows write times in one unit."""
-
     created_at: str
-    unit: TimeUnit
+    unit: int | None
     timezone: tzinfo | None
     ours: bool
     clauses: int = 0
@@ -219,9 +212,8 @@ class _Reader:
         if not isinstance(values, _LISTS) or not values:
             raise FilterError(f"{operator} on {got(key)} takes a list of values; got {got(values)}")
         operands = [self._operand(key, value) for value in values]
-        if all(
-            type(each) is type(operands[0]) and not isinstance(each, float) for each in operands
-        ):
+        kinds = {type(each) for each in operands}
+        if len(kinds) == 1 and float not in kinds:
             return {key: {operator: operands}}
         # Mixed types are refused by Chroma, and fractions truncated: compare one by one.
         single, join = ("$eq", any_of) if operator == "$in" else ("$ne", all_of)
@@ -231,37 +223,30 @@ class _Reader:
         if isinstance(value, datetime) or (key == self.created_at and self._is_time(value)):
             return self._time(key, value)
         if isinstance(value, float) and not math.isfinite(value):
-            raise FilterError(
-                f"filter on {got(key)} must compare with a finite number; got {value}"
-            )
-        if not isinstance(value, str | bool | int | float):
-            raise FilterError(
-                f"filter on {got(key)} must compare with text, a number or a boolean; got "
-                f"{got(value)}"
-            )
-        if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
-            raise FilterError(
-                f"filter on {got(key)} must compare with 64 bits at most; got {value}"
-            )
-        return value
+            problem = f"a finite number; got {value}"
+        elif not isinstance(value, str | bool | int | float):
+            problem = f"text, a number or a boolean; got {got(value)}"
+        elif isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
+            problem = f"64 bits at most; got {value}"
+        else:
+            return value
+        raise FilterError(f"filter on {got(key)} must compare with {problem}")
 
     def _is_time(self, value: object) -> TypeIs[str | int | float]:
         # Numbers in our own rows mean what they mean in a Memory: seconds, or milliseconds.
         numeric = isinstance(value, int | float) and not isinstance(value, bool)
-        return isinstance(value, str) or (numeric and self.unit == "milliseconds")
+        return isinstance(value, str) or (numeric and self.unit == 1)
 
     def _time(self, key: str, value: datetime | str | float) -> str | int | float:
-        if isinstance(value, str) and self.unit not in ("milliseconds", "seconds"):
+        if isinstance(value, str) and self.unit is None:
             return value  # a text is compared with texts, whatever their form
         try:
             milliseconds = to_milliseconds(parse_time(value, self.timezone))
         except ValueError as error:
             raise FilterError(f"filter on {got(key)}: {error}") from error
-        if self.unit == "milliseconds":
-            return milliseconds
-        if self.unit == "seconds":
-            return milliseconds / 1000
-        return value.isoformat() if isinstance(value, datetime) else value
+        if self.unit is None:
+            return value.isoformat() if isinstance(value, datetime) else value
+        return milliseconds if self.unit == 1 else milliseconds / self.unit
 
 
 def _fraction(key: str, operator: str, value: float) -> Where | None:
@@ -295,21 +280,16 @@ def _joined(operator: str, conditions: Sequence[Where | None]) -> Where | None:
     if operator == "$or" and None in conditions:
         return None  # one arm without a condition admits every row
     present: list[Where] = []
-    for condition in conditions:
-        if condition is None:
-            continue
+    for condition in filter(None, conditions):
         nested = condition.get(operator)
         present.extend(nested if isinstance(nested, list) else [condition])
-    if len(present) < 2:
-        return present[0] if present else None
-    return {operator: present}
+    return {operator: present} if len(present) > 1 else next(iter(present), None)
 
 
 # -- a time range: coarse and fast; the exact bounds are compared afterwards ----------------------
 
-# Up to here a list of buckets is faster than a range: Chroma materialises each side of a range.
-_MOST_DAYS = 62
-_MOST_MONTHS = 120
+# Up to here a list of days is faster than a range: Chroma materialises each side of a range.
+_MOST_DAYS = 400
 
 
 def window_where(ranges: Sequence[TimeRange]) -> list[Where | None]:
@@ -324,50 +304,40 @@ def window_where(ranges: Sequence[TimeRange]) -> list[Where | None]:
     return [arm for each in ranges for arm in (_recorded(each), _happened(each))]
 
 
-def foreign_where(time_range: TimeRange, fields: Fields, unit: TimeUnit) -> Where | None:
-    """The same for a row that somebody else wrote; None unless its time is a number."""
-    if unit not in ("milliseconds", "seconds"):
+def foreign_where(time_range: TimeRange, fields: Fields, unit: int | None) -> Where | None:
+    """The condition for a row that somebody else wrote; None unless its time is a number."""
+    if unit is None:
         return None  # Chroma cannot compare text: the candidates are compared here
-    first, last = outer_bounds(time_range, 1 if unit == "milliseconds" else 1000)
-    key = fields.created_at
-    return all_of([_bound(key, "$gte", first), _bound(key, "$lte", last)])
+    (low, high), key = bounds_of(time_range), fields.created_at
+    return _between((key, key), time_range, low // unit, -(-(high + 1) // unit))
 
 
 def _recorded(time_range: TimeRange) -> Where | None:
-    """Rows whose recorded time may be in a range; for a collection of ours."""
-    first, last = bounds_of(time_range)
-    if time_range.start is not None and time_range.end is not None:
-        days = range(day_of(first), day_of(last) + 1)
-        if len(days) <= _MOST_DAYS:
-            return {"created_day": {"$in": list(days)}}
-        months = range(month_of(first), month_of(last) + 1)
-        if len(months) <= _MOST_MONTHS:
-            return {"created_month": {"$in": list(months)}}
-    low = None if time_range.start is None else month_of(first)
-    high = None if time_range.end is None else month_of(last)
-    key = "created_month"
-    return all_of([_bound(key, "$gte", low), _bound(key, "$lte", high)])
+    low, high = map(day_of, bounds_of(time_range))
+    if high - low < _MOST_DAYS:
+        return {"created_day": {"$in": [*range(low, high + 1)]}}
+    return _between(("created_day", "created_day"), time_range, low, high)
 
 
 def _happened(time_range: TimeRange) -> Where | None:
-    first, last = event_bounds(time_range)
-    low = None if time_range.start is None else first
-    high = None if time_range.end is None else last
-    return all_of([_bound("event_start", "$lte", high), _bound("event_end", "$gt", low)])
+    low, high = event_bounds(time_range)
+    return _between(("event_end", "event_start"), time_range, low + 1, high)
 
 
-def _bound(key: str, operator: str, bound: int | None) -> Where | None:
-    return None if bound is None else {key: {operator: bound}}
+def _between(keys: tuple[str, str], time_range: TimeRange, low: int, high: int) -> Where | None:
+    """Two keys at the bounds of a range; an open end sets no condition."""
+    return all_of(
+        [
+            {keys[0]: {"$gte": low}} if time_range.start else None,
+            {keys[1]: {"$lte": high}} if time_range.end else None,
+        ]
+    )
 
 
 # -- the same check in Python, for stores that cannot filter ---------------------------------------
 
-_ORDER: Mapping[str, Callable[[float, float], bool]] = {
-    "$lt": lt,
-    "$lte": le,
-    "$gt": gt,
-    "$gte": ge,
-}
+_Comparing = Callable[[float, float], bool]
+_ORDER: Mapping[str, _Comparing] = {"$lt": lt, "$lte": le, "$gt": gt, "$gte": ge}
 _OPPOSITE = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}
 
 

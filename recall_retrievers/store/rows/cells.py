@@ -23,7 +23,7 @@ Cell = tuple[str, str | int | float]
 Fits = NDArray[np.bool_]
 """Whether each row may fulfil a condition; all may where that cannot be told here."""
 
-_LEFT_OUT = frozenset({"written_at", "created_day", "created_month", "list_values", "event_ranges"})
+_LEFT_OUT = frozenset({"written_at", "created_day", "list_values", "event_ranges"})
 _IN_LISTS = frozenset({"$contains", "$not_contains"})
 _SIGNS = {"$eq": "=", "$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="}
 _LONGEST = 64  # characters of a text that is compared as it is

@@ -47,9 +47,7 @@ class RowIndex:
         self.follower = follower
         self._root = root
         model = (index.chroma.metadata or {}).get("embedding_model")
-        self._form = repr(
-            (FORMAT, str(index.chroma.id), model, index.fields, index.unit, follower.scope)
-        )
+        self._form = repr((FORMAT, str(index.chroma.id), model, index.fields, follower.scope))
         self.table = Table(index.candidate)
         self.ready = False
         self._lock = threading.Lock()  # while rows change; no question and no reading waits for it
