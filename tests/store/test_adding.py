@@ -1,6 +1,5 @@
 """Adding: what is stored, what is refused, and that nothing is stored by halves."""
 
-from datetime import UTC, datetime
 from io import StringIO
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 from langchain_core.documents import Document
 from llama_index.core.schema import TextNode
-from store.kit import NOON, SmallEmbedding, best, contents, ids
+from store.kit import NOON, SmallEmbedding, best, ids
 
 from recall_retrievers.core.errors import MemoryFormatError, ScopeError
 from recall_retrievers.core.memory import Memory
@@ -16,23 +15,6 @@ from recall_retrievers.store import RecallStore
 
 
 class TestAdding:
-    def test_a_memory_without_a_time_gets_the_clocks(self) -> None:
-        with RecallStore(embedding=SmallEmbedding(), clock=lambda: NOON) as store:
-            first, second = store.add(["tea", {"content": "train", "created_at": 0}])
-            assert [each.created_at for each in store.get([first, second])] == [
-                NOON,
-                datetime(1970, 1, 1, tzinfo=UTC),
-            ]
-            assert second < first
-
-    def test_what_a_search_said_is_not_stored(self, in_memory: RecallStore) -> None:
-        in_memory.add(["tea"])
-        found = best(in_memory, "tea")
-        [tea] = in_memory.get(ids(found))
-        in_memory.add([hit.memory.scored(hit.score).memory() for hit in found])
-        assert in_memory.count() == 1
-        assert in_memory.get(ids(found)) == [tea]
-
     def test_the_memories_given_are_left_as_they_were(self, in_memory: RecallStore) -> None:
         mapping = {"content": "tea", "metadata": {"stars": 3}}
         memory = Memory(content="train")
@@ -153,12 +135,6 @@ class TestAdding:
             store.delete(made)
             assert store.count() == 0
 
-    def test_progress_shows_nothing_where_there_is_no_terminal(
-        self, in_memory: RecallStore, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        in_memory.add(["tea"], progress=True)
-        assert capfd.readouterr() == ("", "")
-
     @pytest.mark.parametrize(
         ("progress", "switched_off", "shows"),
         [(True, "", True), (True, "0", True), (True, "1", False), (False, "", False)],
@@ -180,12 +156,6 @@ class TestAdding:
 
         shown = terminal.getvalue()
         assert ["reading" in shown, "storing" in shown, "3/3" in shown] == 3 * [shows]
-
-    def test_odd_text_is_only_text(self, in_memory: RecallStore) -> None:
-        odd = ["'; DROP TABLE x; --", '"', "%_*", "\x00nul", "a" * 20_000, "🦷", "$and"]
-        assert contents(in_memory.get(in_memory.add(odd))) == odd
-        for text in odd:
-            assert best(in_memory, text, limit=9)[0].score is not None
 
 
 class TestLongTexts:

@@ -60,12 +60,6 @@ def test_storing_it_again_or_more_of_it_stores_nothing_twice(
         assert [each.created_at for each in store.get(first)] == [each.created_at for each in told]
 
 
-def test_the_same_words_said_twice_are_two_turns(words: Any) -> None:
-    with RecallStore(embedding=words) as store:
-        said = [{"role": "user", "content": text} for text in ("OK.", "Really?", "OK.")]
-        assert len(set(store.add_conversation(said, created_at=WHEN))) == 3
-
-
 def test_it_goes_on_where_an_earlier_call_ended(words: Any) -> None:
     with RecallStore(embedding=words) as store:
         asked = store.add_conversation(PETS[:2], created_at=WHEN)

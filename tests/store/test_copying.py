@@ -9,7 +9,6 @@ from store.kit import Counting, SmallEmbedding, best, ids, python_process
 
 from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 
 MEMORIES = [
@@ -125,27 +124,3 @@ def test_another_model_embeds_and_goes_on_after_a_kill(filled: Path) -> None:
         for method in ("semantic", "keyword"):
             assert ids(best(there, "word123, ago", method=method)) == ["m123"]
         assert len(best(there, "tea", 300, filter={"event_start": {"$gt": 0}})) == 100
-
-
-@pytest.mark.parametrize("embedding", [Once(), SmallEmbedding(32, "other")])
-def test_rows_of_others_become_memories(
-    tmp_path: Path, chroma: chromadb.ClientAPI, embedding: SmallEmbedding
-) -> None:
-    small = SmallEmbedding()
-    theirs = chroma.get_or_create_collection("theirs", embedding_function=None)
-    theirs.add(
-        ids=["a", "b"],
-        documents=["two weeks ago I had tea", "bread"],
-        embeddings=small.embed_documents(["two weeks ago I had tea", "bread"]),
-        metadatas=[{"date": "2024-03-20", "owner": "ann"}, {"date": "2024-03-21", "owner": "bob"}],
-    )
-    fields = {"created_at": "date", "user_id": "owner"}
-    with (
-        RecallStore(chroma, "theirs", embedding=small, fields=fields) as source,
-        RecallStore(tmp_path, embedding=embedding) as copy,
-    ):
-        assert source.copy_to(copy) == 2
-        [hit] = copy.find([Search("tea", 1, method="keyword")])[0]
-        assert hit.memory.scope.user_id == "ann"
-        assert [each.grain for each in hit.memory.events] == ["day"]
-    chroma.delete_collection("theirs")

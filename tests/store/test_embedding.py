@@ -4,15 +4,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from recall_retrievers.core.errors import StoreError
-from recall_retrievers.store.embedding import bert, local_model, minilm
+from recall_retrievers.store.embedding import local_model, minilm
+from recall_retrievers.store.embedding.local_model import LocalModel
 from recall_retrievers.store.embedding.minilm import MiniLM
+from recall_retrievers.store.embedding.multilingual import Multilingual
 from recall_retrievers.store.embedding.token_vectors import unit
 
 TALK = [
@@ -21,7 +22,16 @@ TALK = [
     "The dentist on Elm Street filled a tooth last Tuesday, and it hurt.",
     "ok",
 ]
-MIXED = ["tea", "word " * 400, "A middling sentence about nothing much.", "", "东京 😀", "tea"]
+MIXED = [
+    "tea",
+    "word " * 400,
+    "A middling sentence about nothing much.",
+    "",
+    "东京 😀",
+    "a\0b",
+    "\ud83d",
+]
+MODELS = pytest.mark.parametrize("model", [MiniLM, Multilingual], ids=["minilm", "multilingual"])
 
 
 @pytest.fixture
@@ -34,15 +44,18 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     MiniLM.load.cache_clear()
 
 
-class TestMiniLM:
-    def test_a_vector_depends_on_its_text_alone(self) -> None:
-        texts = [*MIXED, *(" ".join(["many", "small", "words"][: n % 4]) * n for n in range(50))]
-        vectors = MiniLM().embed_documents(texts)
-        assert (vectors[0] == vectors[5]).all()
-        for text, vector in zip(texts, vectors, strict=True):
-            assert (vector == MiniLM().embed_documents([text])[0]).all(), text
-            assert (vector == MiniLM().embed_query(text)).all(), text
+@MODELS
+def test_a_vector_depends_on_its_text_alone(model: type[LocalModel]) -> None:
+    texts = [*MIXED, *(" ".join(["many", "small", "words"][: n % 4]) * n for n in range(50))]
+    vectors = model().embed_documents(texts)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-4)
+    for text, vector in zip(texts, vectors, strict=True):
+        assert (vector == model().embed_documents([text])[0]).all(), text
+    same = model().embed_query("green tea") == model().embed_documents(["green tea"])[0]
+    assert same.all() == (model is MiniLM)  # E5 embeds a question as one
 
+
+class TestMiniLM:
     def test_a_text_is_cut_at_256_tokens(self) -> None:
         # [CLS] and [SEP] are two of the 256.
         full, longer, shorter = MiniLM().embed_documents(
@@ -96,24 +109,8 @@ class TestMiniLM:
         assert (river.vectors == alone.vectors).all()
         assert 0.2 < river.vectors[1] @ money.vectors[1] < 0.95  # one word, two meanings
 
-    def test_half_an_emoji_is_no_error(self) -> None:
-        assert np.isfinite(MiniLM().embed_query("so \ud83d")).all()
-
 
 class TestWeights:
-    def test_loaded_once_by_the_first_who_asks(
-        self, fresh: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        loads: list[object] = []
-        made = bert.network
-        monkeypatch.setattr(bert, "network", lambda own: loads.append(own) or made(own))
-        models = [MiniLM() for _ in range(8)]
-        assert not loads
-        with ThreadPoolExecutor(8) as pool:
-            vectors = list(pool.map(lambda model: model.embed_query("tea"), models))
-        assert len(loads) == 1
-        assert all((vector == vectors[0]).all() for vector in vectors)
-
     def test_none_installed(self, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(minilm, "packaged_weights", lambda: None)
         with pytest.raises(StoreError, match=r"recall-retrievers\[embedding\].*embedding="):
@@ -165,16 +162,16 @@ class TestProcess:
         )
         assert not list(tmp_path.rglob("*"))
 
+    @MODELS
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
     def test_a_forked_child_can_use_the_model_and_ends(
-        self, run_python: Callable[[str], None]
+        self, run_python: Callable[[str], None], model: type[LocalModel]
     ) -> None:
         run_python(
-            "import os, sys; from recall_retrievers.store.embedding.minilm import MiniLM\n"
-            "MiniLM().embed_query('tea')\n"
+            f"import os, sys; from {model.__module__} import {model.__name__} as Model\n"
+            "Model().embed_query('tea')\n"
             "child = os.fork()\n"
-            "vectors = MiniLM().embed_documents([f'tea {n}' for n in range(40)])\n"
-            "assert vectors.shape == (40, 384)\n"
+            "assert Model().embed_documents([f'tea {n}' for n in range(40)]).shape == (40, 384)\n"
             "sys.exit(os.waitpid(child, 0)[1] if child else 0)"
         )
 

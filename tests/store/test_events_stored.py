@@ -23,26 +23,6 @@ def events(store: RecallStore, memory_id: str) -> list[str]:
     return [each.describe() for each in memory.events]
 
 
-def named(words: str) -> tuple[TimeRange, ...]:
-    return tuple(extract_time(words, RECORDED))
-
-
-def test_it_is_found_by_the_time_it_tells_of(store: RecallStore) -> None:
-    store.add(
-        [
-            {"id": "anna", "content": TEXT, "created_at": RECORDED},
-            {"id": "ben", "content": "We met Ben.", "created_at": RECORDED},
-        ]
-    )
-
-    def found(words: str) -> list[str]:
-        return ids(store.find([Search("met", limit=9, within=named(words))])[0])
-
-    assert found("in early March") == ["anna"]
-    assert found("in February") == []
-    assert set(found("today")) == {"anna", "ben"}
-
-
 @pytest.mark.parametrize("asker", ["Pacific/Kiritimati", "Europe/Berlin", "Etc/GMT+12"])
 def test_a_told_day_is_found_from_any_zone_and_its_neighbours_are_not(
     store: RecallStore, asker: str
@@ -72,16 +52,6 @@ def test_a_memory_that_does_not_say_has_them_read(in_memory: RecallStore) -> Non
     assert memory.events == ()
 
 
-def test_a_changed_text_is_read_anew(store: RecallStore) -> None:
-    store.add([{"id": "a", "content": TEXT, "created_at": RECORDED}])
-    store.add([{"id": "a", "content": "We met Anna yesterday.", "created_at": RECORDED}])
-    assert events(store, "a") == ["2024-03-19 (Tuesday)"]
-
-    store.add([{"id": "a", "content": "We met Anna.", "created_at": RECORDED}])
-    assert events(store, "a") == []
-    assert store.find([Search("met", limit=9, within=named("yesterday"))])[0] == []
-
-
 def test_the_clock_of_the_store_is_the_recorded_time_where_there_is_none(
     small: SmallEmbedding,
 ) -> None:
@@ -108,14 +78,3 @@ def test_a_text_without_a_time_is_of_the_day_of_this_machine(
 def named_on(moment: datetime) -> tuple[datetime | None, datetime | None]:
     (yesterday,) = extract_time("yesterday", moment)
     return yesterday.start, yesterday.end
-
-
-def test_the_week_in_which_the_clocks_go_back_is_found_by_one_of_its_days(
-    in_memory: RecallStore,
-) -> None:
-    """It lasts an hour more than seven days."""
-    zone = ZoneInfo("Europe/Berlin")
-    recorded_at = datetime(2024, 10, 30, tzinfo=zone)
-    in_memory.add([{"id": "a", "content": "We met Anna last week.", "created_at": recorded_at}])
-    (tuesday,) = extract_time("on Tuesday", datetime(2024, 10, 23, tzinfo=zone))
-    assert ids(in_memory.find([Search("met", limit=9, within=(tuesday,))])[0]) == ["a"]

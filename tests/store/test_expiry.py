@@ -36,23 +36,6 @@ def found(store: RecallStore, **search: Any) -> list[list[str]]:
     ]
 
 
-@pytest.mark.usefixtures("each_way")
-def test_on_every_kind_of_store_it_is_gone_at_its_moment(store: RecallStore) -> None:
-    store.add(TEAS)
-    for now, there in [
-        (NOON, ["long", "short", "stays"]),
-        (NOON + HOUR - timedelta(milliseconds=1), ["long", "short", "stays"]),
-        (NOON + HOUR, ["long", "stays"]),
-        (NOON + 48 * HOUR, ["stays"]),
-    ]:
-        store.clock = lambda now=now: now  # as RecallStore(clock=...) sets it
-        assert found(store) == [there] * 4
-        assert sorted(ids([*store.memories(scope=ANN)])) == there
-        assert store.count() == store.count(scope=ANN) == len(there)
-        assert [each.memories for each in store.scopes()] == [len(there)]
-        assert sorted(ids(store.get([each["id"] for each in TEAS]))) == there
-
-
 def test_a_question_counts_from_its_own_moment(store: RecallStore) -> None:
     store.add(TEAS)  # by the clock, all but one have long expired
     assert found(store) == [["stays"]] * 4
@@ -106,11 +89,6 @@ def test_what_is_no_moment_is_an_error(value: Any, message: str) -> None:
     with pytest.raises(SettingsError) as error:
         Memory(content="tea", expires_at=value)
     assert message in str(error.value)
-
-
-def test_names_of_other_libraries_are_explained() -> None:
-    with pytest.raises(SettingsError, match="here it is expires_at"):
-        Memory.model_validate({"content": "tea", "expiration_date": "2024-03-05"})
 
 
 def test_it_can_be_filtered_like_any_time(small: SmallEmbedding) -> None:

@@ -102,12 +102,6 @@ class TestPartlyStored:
             calls[how]()
             assert store.count() == 1_000
 
-    def test_nothing_is_stored_where_the_first_batch_fails(self) -> None:
-        with RecallStore(embedding=self.Fails()) as store:
-            with pytest.raises(StoreError, match=r"the provider has gone$") as raised:
-                store.add(["word700", "tea"])
-            assert (store.count(), raised.value.stored) == (0, ())
-
     def test_rows_that_chroma_stored_though_it_raised_are_counted(
         self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -219,15 +213,6 @@ class TestEmbedding:
                 assert type(found.value) is kind
                 assert found.value.__cause__ is raised
             assert store.count() == 0
-
-    def test_an_interrupt_is_none_of_ours(self) -> None:
-        embedding = self.Raises()
-        embedding.error = KeyboardInterrupt()
-        with RecallStore(embedding=embedding) as store:
-            with pytest.raises(KeyboardInterrupt):
-                store.add(["tea"])
-            with pytest.raises(KeyboardInterrupt):
-                best(store, "tea")
 
 
 def test_a_disk_that_fails_never_hangs_the_program(tmp_path: Path) -> None:

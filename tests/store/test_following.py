@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from store.following import MANY, SMALL, by_meaning, by_words, fill, raw, watched
+from store.following import MANY, SMALL, by_meaning, by_words, fill, raw
 from store.kit import SmallEmbedding
 from store.places import client_in
 
@@ -84,35 +84,6 @@ def test_what_raw_chromadb_deletes_and_stores_again_is_found_by_its_new_words(
     assert [by_words(ours, each) for each in ("milk", "word1")] == [["word1"], []]
 
 
-def test_after_a_slow_look_there_is_no_long_rest(
-    two: tuple[RecallStore, RecallStore], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ours, theirs = two
-    theirs.add([Memory(id="a", content="tea"), Memory(id="b", content="coffee")])
-    monkeypatch.setattr(follower, "COUNTED_AT_ONCE", 0, raising=False)
-    with watched(monkeypatch, lambda *_: time.sleep(0.4)):
-        assert by_words(ours, "tea") == ["a"]
-        theirs.add([Memory(id="b", content="milk")])
-        time.sleep(follower.POLL_S)
-        assert by_words(ours, "coffee") == []  # a slow look
-        theirs.add([Memory(id="a", content="juice")])
-        time.sleep(follower.POLL_S)
-        assert by_words(ours, "tea") == []
-
-
-def test_what_somebody_deletes_in_memory_is_gone(collection_name: str, no_pause: None) -> None:
-    client = chromadb.EphemeralClient()
-    with RecallStore(client, collection_name, embedding=SMALL) as store:
-        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(3)])
-        assert by_words(store, "word1") == ["m1"]  # this looks, and compares all ids
-        theirs = client.get_collection(collection_name, embedding_function=None)
-        for n in range(3):
-            theirs.delete(ids=[f"m{n}"])
-            assert by_words(store, f"word{n}") == []
-            assert f"m{n}" not in by_meaning(store, f"tea word{n}")
-    client.delete_collection(collection_name)
-
-
 # -- collections of others ------------------------------------------------------------------------
 
 
@@ -124,47 +95,6 @@ def test_of_few_rows_what_is_added_and_deleted_is_seen_at_once(collection: Any) 
         assert by_words(store, "new") == ["new"]
         collection.delete(ids=["word1"])
         assert by_words(store, "tea") == ["new", "word2"]
-
-
-_changes = st.lists(
-    st.tuples(
-        st.sampled_from(["add", "delete", "swap", "again", "update"]),
-        st.integers(0, 30),
-        st.integers(1, 5),
-    ),
-    max_size=12,
-)
-
-
-@settings(max_examples=15)
-@given(_changes, st.booleans())
-def test_the_mirror_equals_the_collection_whatever_others_do(
-    changes: list[tuple[str, int, int]], by_name: bool
-) -> None:
-    with pytest.MonkeyPatch.context() as patched, chromadb.EphemeralClient() as client:
-        for name, value in (("POLL_S", 0.0), ("COUNTED_AT_ONCE", 0)):
-            patched.setattr(follower, name, value)
-        name = f"changing-{time.monotonic_ns()}"
-        collection = client.create_collection(name, embedding_function=None)
-        there = [f"word{n}" for n in range(8)]
-        fill(collection, there)
-        source = (client, name) if by_name else (collection,)
-        with RecallStore(*source, embedding=SMALL) as store:
-            for number, (change, first, many) in enumerate(changes):
-                old = there[first : first + many]
-                new = [f"new{number}x{n}" for n in range(many)]
-                if change in ("delete", "swap", "again") and old:
-                    collection.delete(ids=old)
-                    there = [each for each in there if each not in old]
-                stored = {"add": new, "swap": new, "again": old}.get(change, [])
-                if stored:
-                    fill(collection, stored)
-                    there += stored
-                if change == "update" and old:
-                    collection.update(ids=old, metadatas=[{"stars": number}] * len(old))
-                assert sorted(by_words(store, "tea", limit=100)) == sorted(there)
-                assert all(by_words(store, each) == [each] for each in stored)
-        client.delete_collection(name)
 
 
 # -- what is read of a server ---------------------------------------------------------------------

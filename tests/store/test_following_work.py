@@ -98,26 +98,6 @@ def test_while_one_question_looks_others_write_and_nothing_of_it_is_lost(
     client.delete_collection(collection_name)
 
 
-def test_a_question_by_meaning_does_not_wait_for_the_words(
-    server_port: int, collection_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
-    with RecallStore(client, collection_name, embedding=SMALL) as store:
-        store.add([Memory(id=each, content=f"tea {each}") for each in ("a1", "b2")])
-    with RecallStore(client, collection_name, embedding=SMALL) as store, ThreadPoolExecutor() as do:
-        with held(monkeypatch, ["documents", "metadatas"]) as (being_read, go_on):
-            asking = do.submit(by_words, store, "b2")
-            assert being_read()
-            by_now = do.submit(by_meaning, store, "tea b2")
-            assert by_now.result(30)[0] == "b2"
-            store.add([Memory(id="a1", content="milk")])
-            go_on.set()
-            assert asking.result(60) == ["b2"]
-        # What was written while the rows were read is newer than what was read.
-        assert [by_words(store, each) for each in ("a1", "milk")] == [[], ["a1"]]
-    client.delete_collection(collection_name)
-
-
 def test_a_private_collection_is_not_asked(monkeypatch: pytest.MonkeyPatch, no_pause: None) -> None:
     with RecallStore(embedding=SMALL) as store:
         store.add(["tea", "coffee"])
@@ -170,16 +150,3 @@ def test_another_collection_of_the_folder_makes_little_work(
     store.delete(["c"])
     fill(others, ["w"])
     assert by_words(store, "tea") == ["d", "e"]
-
-
-def test_rows_of_others_come_with_their_vectors(
-    beside: tuple[chromadb.ClientAPI, RecallStore], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client, store = beside
-    store.add([Memory(id="a", content="tea"), Memory(id="b", content="milk")])
-    ours = client.get_collection("ours", embedding_function=None)
-    fill(ours, ["c", "d"])
-    read: list[object] = []
-    with watched(monkeypatch, lambda asked, _: read.append(asked)):
-        assert by_meaning(store, "c")[0] == "c"
-    assert len(read) == 2  # the ids, and then the rows

@@ -29,7 +29,7 @@ from recall_retrievers.core.errors import (
 )
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store import Fields, RecallStore
+from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange
 
 
@@ -80,6 +80,10 @@ class TestTheirs:
                 ["row2"],
             ]
             assert contents(store.get(["row3", "row0"])) == [TEXTS[3], TEXTS[0]]
+            anns, since = store.for_scope(user_id="ann"), (MOMENTS[2], None)
+            assert ids([*anns.memories(time_range=since)]) == ["row3", "row2"]
+            assert (store.count(), anns.count(), store.count(time_range=since)) == (6, 4, 4)
+            assert [each.memories for each in store.scopes()] == [4, 2]
 
     def test_the_similarity_is_the_cosine_best_first(
         self, theirs: Any, embedding: SmallEmbedding
@@ -242,19 +246,6 @@ class TestOddRows:
             assert len(found) == 5
             assert set(contents(found)) <= set(texts)
             assert store.get(["bare1", texts[0]])[0].id == texts[0]
-
-    def test_the_text_may_stand_in_the_metadata(self, collection: Any) -> None:
-        collection.add(
-            ids=["a"],
-            documents=["a heading"],
-            metadatas=[{"body": "green tea"}],
-            embeddings=SmallEmbedding().embed_documents(["green tea"]),
-        )
-        fields = Fields(content="body")
-        with RecallStore(collection, embedding=SmallEmbedding(), fields=fields) as store:
-            memory = store.find([Search("green tea", limit=1)])[0][0].memory
-        assert memory.content == "green tea"
-        assert "body" not in memory.metadata
 
     def test_an_unknown_field_is_named(self, collection: Any) -> None:
         with pytest.raises(ValueError, match="did you mean 'content'"):

@@ -1,6 +1,6 @@
 """What a search found: columns say what the memories say, which are read where somebody looks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from datetime import timedelta
 
@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from store.kit import NOON, SmallEmbedding
 
-from langchain_recall import RecallRetriever
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.pool import Arm, arms_of, facts_of
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.core.stage import Recall, Search, Stage
+from recall_retrievers.core.stage import Search
 from recall_retrievers.ranking.fusion import fuse_arms
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows import table
@@ -62,16 +60,6 @@ def test_the_columns_of_rows_say_what_their_memories_say(store: RecallStore) -> 
     assert rows.profiles.tolist() == [[*each.wording.profile] for each in memories]
     assert [bool(any(owner)) for owner in rows.owners] == [False, False, True]
     assert rows.matches([MARCH]) == [["recorded"], ["recorded"], ["event"]]
-
-
-def test_hits_come_as_columns_only_where_that_is_asked_for(store: RecallStore) -> None:
-    plain, columns = store.find([replace(TEA, in_columns=False), TEA])
-
-    assert isinstance(plain, list)
-    assert isinstance(columns, Arm)
-    assert [*columns] == plain
-    assert columns[0] == plain[0]
-    assert [hit.score for hit in plain] == sorted([hit.score for hit in plain], reverse=True)
 
 
 def test_a_memory_that_is_deleted_meanwhile_is_left_out(store: RecallStore) -> None:
@@ -123,18 +111,3 @@ def test_a_time_between_two_events_of_a_memory_does_not_find_it(store: RecallSto
         )
         assert [hit.id for hit in before] == ["d"]
         assert len(middle) == 0
-
-
-def test_a_stage_of_a_user_gets_a_tuple_of_candidates(store: RecallStore) -> None:
-    seen: list[Sequence[Candidate]] = []
-
-    class Look(Stage):
-        def apply(self, recall: Recall) -> Recall:
-            seen.append(recall.memories)
-            return recall
-
-    RecallRetriever(store=store, stages=[Look()], k=2).recall_without_model("tea")
-
-    assert isinstance(seen[0], tuple)
-    assert {memory.id for memory in seen[0]} == {"a", "b", "c"}
-    assert all(memory.steps for memory in seen[0])

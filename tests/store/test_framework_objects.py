@@ -80,13 +80,6 @@ def test_results_of_both_faces_are_stored_again_without_their_trace(
             assert list(other.memories()) == list(in_memory.memories())
 
 
-def test_a_node_keeps_the_document_that_it_was_cut_from(in_memory: RecallStore) -> None:
-    in_memory.add([TextNode(text="tea", id_="n1", relationships=SOURCE)])
-    assert in_memory.get(["n1"])[0].metadata == {"ref_doc_id": "letters"}
-    [found] = LlamaIndexRetriever(store=in_memory).retrieve("tea")
-    assert "ref_doc_id" not in found.node.get_content("llm")
-
-
 @pytest.mark.parametrize("whole", [True, False], ids=["as written", "copied by a script"])
 def test_a_collection_of_llamaindex_is_copied_with_all_it_has(
     in_memory: RecallStore,

@@ -67,43 +67,12 @@ def test_the_add_raises_and_the_others_are_stored(store: RecallStore, embedding:
     assert contents(store.memories()) == ["tea"]  # type: ignore[arg-type]  # it is read once
 
 
-async def test_those_that_were_written_together_with_it_are_stored(
-    store: RecallStore, embedding: Hanging
-) -> None:
-    first = asyncio.create_task(store.aadd(["hang first"]))
-    await asyncio.to_thread(embedding.begun.wait, 10)
-    texts = [f"word{n}" if n % 10 else f"hang {n}" for n in range(30)]
-    done = await asyncio.gather(first, *(store.aadd([x]) for x in texts), return_exceptions=True)
-    named = zip(["hang first", *texts], done, strict=True)
-    failed = [text for text, each in named if isinstance(each, Exception)]
-    assert failed == ["hang first", "hang 0", "hang 10", "hang 20"]
-    assert store.count() == 27
-
-
 def test_an_awaited_question_raises_too(store: RecallStore) -> None:
     store.add(["tea"])
     with pytest.raises(StoreUnavailableError, match=SAYS) as raised:
         asyncio.run(store.afind([Search("hang", 1)]))
     assert isinstance(raised.value.__cause__, TimeoutError)
     assert contents(best(store, "tea")) == ["tea"]
-
-
-def test_a_question_is_embedded_in_the_thread_that_asks() -> None:
-    """To hand it to another thread costs milliseconds where the machine is busy."""
-
-    class Noting(SmallEmbedding):
-        thread = 0
-
-        def embed_query(self, text: str) -> list[float]:
-            self.thread = threading.get_ident()
-            return super().embed_query(text)
-
-    embedding = Noting()
-    with RecallStore(embedding=embedding) as store:
-        store.add(["tea"])
-        assert embedding.thread != threading.get_ident()
-        best(store, "tea")
-    assert embedding.thread == threading.get_ident()
 
 
 def test_closing_does_not_wait_for_it(embedding: Hanging) -> None:
@@ -187,13 +156,6 @@ def test_a_process_ends_though_its_embedding_hangs() -> None:
     finally:
         process.kill()
     assert "did not embed texts to store within 0.2 s" in out
-
-
-def test_without_a_limit_it_is_waited_for(embedding: Hanging) -> None:
-    with RecallStore(embedding=embedding, embed_timeout_s=None) as store:
-        threading.Timer(0.5, embedding.end.set).start()
-        store.add(["hang"])
-        assert contents(best(store, "hang")) == ["hang"]
 
 
 @table("limit", [0, -1, True, "10", 86_401, float("nan")])

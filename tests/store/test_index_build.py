@@ -88,12 +88,13 @@ def test_a_database_that_was_put_back_is_read_anew(tmp_path: Path) -> None:
         assert len(by_words(store, "tea", ROWS)) == ROWS
 
 
-def test_opening_changes_no_file(tmp_path: Path) -> None:
+def test_opening_reads_no_row_and_changes_no_file(tmp_path: Path, read: list[str]) -> None:
     """A file that looks changed is read from end to end when the index is opened again."""
     fill(tmp_path)
     folder = root_of(tmp_path)
     before = {each: each.stat() for each in folder.iterdir() if each.name != "closed.mark"}
     with RecallStore(tmp_path, embedding=SMALL) as store:
         assert by_words(store, "word7") == ["m7"]
+    assert read == []
     for each, old in before.items():
         assert (each.stat().st_mtime_ns, each.stat().st_size) == (old.st_mtime_ns, old.st_size)

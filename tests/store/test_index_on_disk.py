@@ -3,7 +3,6 @@
 import os
 import random
 import shutil
-import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -18,9 +17,9 @@ from hypothesis import strategies as st
 from store.following import by_meaning, by_words
 from store.kit import SmallEmbedding
 
+from langchain_recall import RecallRetriever
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows import row_index, scoped_rows
 
@@ -127,17 +126,6 @@ def test_the_index_equals_the_collection_whoever_writes(
     shutil.rmtree(path)
 
 
-def test_it_is_loaded_and_not_read_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(50)])
-    with (
-        caplog.at_level("INFO", row_index.__name__),
-        RecallStore(tmp_path, embedding=SMALL) as store,
-    ):
-        assert by_words(store, "word7") == ["m7"]
-    assert caplog.records == []
-
-
 def test_many_new_versions_of_rows_do_not_make_it_grow(tmp_path: Path) -> None:
     def size() -> int:
         return sum(each.stat().st_size for each in root_of(tmp_path).iterdir())
@@ -211,8 +199,6 @@ def _open_in(files: Path, folder: Path) -> list[Path]:
 def test_while_many_rows_are_read_a_question_is_answered_by_meaning_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from langchain_recall import RecallRetriever
-
     with RecallStore(tmp_path, embedding=SMALL) as store:
         store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(50)])
     shutil.rmtree(tmp_path / ".recall")
@@ -230,31 +216,13 @@ def test_while_many_rows_are_read_a_question_is_answered_by_meaning_and_says_so(
         first = retriever.invoke("tea word7")
         assert first[0].id == "m7"
         assert all("words" in each.metadata["recall_degraded"] for each in first)
-        store.add([Memory(id="new", content="tea milk")])
+        store.add([Memory(id="new", content="tea milk"), Memory(id="m3", content="tea")])
         go_on.set()
         assert by_words(store, "milk") == ["new"]  # it needs all words, and waits for them
+        assert by_words(store, "word3") == []  # what was written meanwhile is newer
         found = retriever.invoke("tea word7")
         assert found[0].id == "m7"
         assert "recall_degraded" not in found[0].metadata
-
-
-def test_what_chroma_took_on_before_a_kill_and_has_not_done_is_seen(tmp_path: Path) -> None:
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        store.add([{"id": f"m{n}", "content": f"word{n}"} for n in range(20)])
-        store.find([Search("word7", 1, method="keyword")])
-    with sqlite3.connect(tmp_path / "chroma.sqlite3") as database:
-        [number, topic] = database.execute(
-            "SELECT max(seq_id), topic FROM embeddings_queue"
-        ).fetchone()
-        deletes = (number + 1, "2024-01-01 00:00:00", 3, topic, "m7")
-        database.execute(
-            "INSERT INTO embeddings_queue (seq_id, created_at, operation, topic, id) "
-            "VALUES (?, ?, ?, ?, ?)",
-            deletes,
-        )
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        assert len([*store.memories()]) == 19
-        assert store.find([Search("word7", 1, method="keyword")]) == [[]]
 
 
 def test_on_a_full_disk_the_row_index_goes_on_in_memory(

@@ -65,13 +65,6 @@ def test_the_memory_with_more_of_the_rarer_words_comes_first(store: RecallStore)
     assert by_words(store, "?!") == []
 
 
-def test_a_long_question_is_searched_for_its_rare_words(store: RecallStore) -> None:
-    talk = " ".join(f"word{number}" for number in range(100))
-    store.add([Memory(id=each, content=f"{talk} {each}") for each in ("one", "two")])
-
-    assert "tea" in by_words(store, f"{talk} green tea")
-
-
 @pytest.mark.usefixtures("each_way")
 def test_scope_filter_and_window_hold_for_words_too(store: RecallStore) -> None:
     assert by_words(store, "dentist", scope=Scope(user_id="bob")) == ["fear"]
@@ -80,18 +73,6 @@ def test_scope_filter_and_window_hold_for_words_too(store: RecallStore) -> None:
     assert by_words(store, "dentist", within=(MARCH,), scope=Scope(user_id="ann")) == []
     assert by_words(store, "dentist", within=(replace(MARCH, start=None),)) == ["fear", "moved"]
     assert by_words(store, "dentist", within=(replace(MARCH, end=None),)) == ["fear"]
-
-
-def test_rows_that_a_filter_takes_out_are_made_up_for(words: Any) -> None:
-    short = [Memory(content=f"Tea {n}.", metadata={"tags": ["y"]}) for n in range(300)]
-    long = [
-        Memory(id=name, content="Tea with a lot of milk.", metadata={"tags": ["x", name]})
-        for name in "abc"
-    ]
-    with RecallStore(embedding=words) as store:
-        store.add([*short, *long])
-
-        assert by_words(store, "tea", filter={"tags": {"$contains": "x"}}) == ["a", "b", "c"]
 
 
 @pytest.mark.usefixtures("each_way")

@@ -49,18 +49,6 @@ def test_the_best_by_meaning_has_its_share(
     assert first.trace["by_meaning"] == share
 
 
-@table(("question", "of_words"), [("tea", 0.35), ("茶", 0.6)])
-def test_words_have_less_with_an_embedding_that_has_vectors_of_words(
-    question: str, of_words: float
-) -> None:
-    with RecallStore() as store:
-        view = store.for_scope(user_id="ann")
-        view.add(["tea 茶", "milk"])
-        for asked in (store, view):
-            [first, *_] = MemoryRetriever(store=asked).recall_without_model(question).memories
-            assert first.trace["by_words"] == of_words
-
-
 @table(
     ("model", "settings", "low"),
     [

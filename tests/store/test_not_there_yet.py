@@ -72,16 +72,6 @@ class TestPath:
         with RecallStore(path, embedding=small, create=False) as store:
             assert store.count() == 1
 
-    def test_a_path_means_the_same_folder_after_the_program_changes_its_own(
-        self, tmp_path: Path, small: SmallEmbedding, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (tmp_path / "elsewhere").mkdir()
-        monkeypatch.chdir(tmp_path)
-        with RecallStore("memories", embedding=small) as store:
-            monkeypatch.chdir(tmp_path / "elsewhere")
-            store.add(["tea"])
-        assert (tmp_path / "memories" / "chroma.sqlite3").exists()
-
     def test_two_stores_and_many_threads_make_it_once(
         self, tmp_path: Path, small: SmallEmbedding
     ) -> None:
@@ -176,41 +166,6 @@ class TestClient:
         with RecallStore(client, others, embedding=small, **how) as store:
             assert contents(best(store, "tea")) == ["tea"]
         assert names_in(client) == before
-
-    def test_with_create_it_is_empty_until_the_first_memory(
-        self, client: Any, others: str, collection_name: str, small: SmallEmbedding
-    ) -> None:
-        with RecallStore(client, collection_name, embedding=small, create=True) as store:
-            assert best(store, "tea") == []
-            assert collection_name not in names_in(client)
-            store.add(["tea"])
-            assert contents(best(store, "tea")) == ["tea"]
-        client.delete_collection(collection_name)
-
-    def test_what_another_store_makes_is_found(
-        self, client: Any, others: str, collection_name: str, small: SmallEmbedding
-    ) -> None:
-        with (
-            RecallStore(client, collection_name, embedding=small) as mine,
-            RecallStore(client, collection_name, embedding=small) as yours,
-            RecallStore(
-                client, collection_name, embedding=SmallEmbedding(model_name="large")
-            ) as wrong,
-        ):
-            mine.add(["tea"])
-            assert contents(best(yours, "tea")) == ["tea"]
-            yours.add(["coffee"])
-            assert contents(best(mine, "coffee")) == ["coffee"]
-            with pytest.raises(EmbeddingMismatchError, match="vectors of 'small'"):
-                wrong.add(["bread"])
-            assert mine.count() == 2
-        client.delete_collection(collection_name)
-
-    def test_create_contradicts_what_opens_a_collection_that_is_there(
-        self, client: Any, small: SmallEmbedding
-    ) -> None:
-        with pytest.raises(TypeError, match="create=True"):
-            RecallStore(client, embedding=small, create=True, fields={"created_at": "date"})
 
 
 def test_the_default_model_is_refused_at_once_where_it_cannot_have_made_the_vectors(

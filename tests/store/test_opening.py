@@ -62,27 +62,6 @@ class TestOpening:
         second.close()
         assert opens_elsewhere(tmp_path) == "1"
 
-    def test_an_error_while_opening_leaves_the_path_free(
-        self, tmp_path: Path, small: SmallEmbedding
-    ) -> None:
-        with RecallStore(tmp_path, embedding=small) as store:
-            store.add(["ours"])
-        with pytest.raises(EmbeddingMismatchError):
-            RecallStore(tmp_path, embedding=SmallEmbedding(model_name="other"))
-        with pytest.raises(Exception, match=r"(?i)name"):
-            RecallStore(tmp_path, "no", embedding=small)  # Chroma wants three letters
-        assert opens_elsewhere(tmp_path) == "1"
-        # Chroma's engine has let it go as well: it would refuse a second one with other settings.
-        with chromadb.PersistentClient(str(tmp_path), Settings(anonymized_telemetry=False)) as own:
-            assert [each.name for each in own.list_collections()] == ["memories"]
-
-    def test_a_file_is_no_path(self, tmp_path: Path, small: SmallEmbedding) -> None:
-        file = tmp_path / "memories.jsonl"
-        file.write_text("{}", encoding="utf-8")
-        with pytest.raises(StoreError, match="is a file"):
-            RecallStore(file, embedding=small)
-        assert file.read_text(encoding="utf-8") == "{}"
-
     @pytest.mark.parametrize(
         "source", [42, object(), ["path"], {"path": "x"}], ids=["int", "object", "list", "dict"]
     )
@@ -109,16 +88,6 @@ class TestOpening:
             store.add(["train"])
         assert collection.count() == 2
         chroma.delete_collection(collection_name)
-
-    def test_closing_leaves_the_memory_of_others_alone(
-        self, chroma: chromadb.ClientAPI, collection: Any, small: SmallEmbedding
-    ) -> None:
-        collection.add(ids=["a"], embeddings=[[1.0, 2.0]])
-        before = {each.name for each in chroma.list_collections()}
-        with RecallStore(embedding=small) as store:
-            store.add(["tea"])
-        assert {each.name for each in chroma.list_collections()} == before
-        assert collection.count() == 1
 
     def test_an_empty_collection_handed_in_becomes_ours_with_its_first_memory(
         self, chroma: chromadb.ClientAPI, collection: Any, small: SmallEmbedding
@@ -154,10 +123,6 @@ class TestOpening:
                 assert store.count() == 0
         finally:
             client.close()
-
-    def test_its_name_and_model_are_told(self, small: SmallEmbedding, tmp_path: Path) -> None:
-        with RecallStore(tmp_path, embedding=small) as store:
-            assert repr(store) == "RecallStore(name='memories', embedding_model='small')"
 
 
 class TestAnotherModel:

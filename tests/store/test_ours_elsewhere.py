@@ -13,7 +13,7 @@ from llama_index.core.vector_stores.types import (
     VectorStoreQuery,
 )
 from llama_index.vector_stores.chroma import ChromaVectorStore
-from store.foreign import FIRST, MOMENTS, TEXTS, day
+from store.foreign import MOMENTS, TEXTS, day
 from store.kit import SmallEmbedding, similarities
 
 from recall_retrievers.core.memory import Memory
@@ -118,11 +118,3 @@ class TestOurs:
         ]:
             assert len(ours.find([search])[0]) == len(TEXTS)
         assert ours.get(["bare"])[0].content == "undated tea"
-
-    def test_a_stock_row_may_be_replaced_by_ours(
-        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
-    ) -> None:
-        Chroma(ours.name, small, client=chroma).add_texts(["x"], [{"x": 1}], ids=["x"])  # type: ignore[arg-type]
-        memory = Memory(id="x", content="tea", created_at=FIRST)
-        ours.add([memory])
-        assert ours.get(["x"]) == [memory]

@@ -29,11 +29,6 @@ class TestAsEmbedder:
     def test_none_is_the_default(self) -> None:
         assert isinstance(as_embedder(None), MiniLM)
 
-    def test_what_is_an_embedder_passes_through(self) -> None:
-        default, taken = MiniLM(), as_embedder(OwnModel([1.0, 0.0]))
-        assert as_embedder(default) is default
-        assert as_embedder(taken) is taken
-
     @pytest.mark.parametrize("face", ["langchain_recall", "llamaindex_recall"])
     async def test_the_default_of_a_face_is_the_default(self, face: str) -> None:
         model, vectors = (
@@ -132,6 +127,3 @@ class TestAsEmbedder:
             embedder.embed_query("a")
         with pytest.raises(StoreError, match="'acme-1'"):
             await embedder.aembed_query("a")
-
-    def test_no_texts_ask_no_model(self) -> None:
-        assert len(as_embedder(OwnModel("never asked")).embed_documents([])) == 0

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 from langchain_core.documents import Document
-from store.kit import SmallEmbedding, best, ids
+from store.kit import SmallEmbedding, best
 
 from langchain_recall import RecallRetriever
 from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
@@ -112,14 +112,3 @@ class TestTimes:
                 [memory] = store.get(["row0"])
             assert memory.created_at is not None
             assert memory.created_at.astimezone().month == month
-
-    def test_a_collection_without_times_is_no_reason_to_warn(
-        self, collection: Any, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        fill(collection, {"topic": "tea"}, {"topic": "bread"})
-        with (
-            caplog.at_level(logging.WARNING),
-            RecallStore(collection, embedding=SmallEmbedding()) as store,
-        ):
-            assert ids(best(store, "tea word1")) == ["row1"]
-        assert not caplog.records

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import chromadb
 import pytest
-from store.kit import SmallEmbedding, best, ids, python_process
+from store.kit import SmallEmbedding, best, ids
 
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
@@ -89,33 +88,6 @@ def test_who_asks_while_a_memory_is_changed_finds_it_once(tmp_path: Path, where:
         _together(lambda: change(store), *(lambda q=q: ask(*q) for q in questions.items()))
     assert {number for _, number in seen} == {1}, seen
     assert {name for name, _ in seen} == {*questions}
-
-
-def test_what_is_added_before_the_first_question_is_taken_over_once(
-    tmp_path: Path, put: Counter[str]
-) -> None:
-    script = """
-        import os, sys
-        from recall_retrievers.store import RecallStore
-        from store.kit import SmallEmbedding
-        RecallStore(sys.argv[1], embedding=SmallEmbedding()).add(["tea"] * 3)
-        os._exit(0)
-    """
-    assert python_process(script, str(tmp_path)).wait(60) == 0
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        raw = chromadb.PersistentClient(str(tmp_path)).get_collection(
-            store.name, embedding_function=None
-        )
-        for turn in range(3):
-            raw.add(
-                ids=[f"raw{turn}"],
-                documents=["tea of others"],
-                embeddings=[SMALL.embed_query("tea of others")],
-            )
-            store.add([f"word{turn} {n}" for n in range(300)])
-        for text, number in (("tea", 6), ("others", 3), ("word1", 300)):
-            assert len(best(store, text, 999, method="keyword")) == number
-    assert max(put.values()) == 1
 
 
 def _together(*work: Callable[[], None]) -> None:

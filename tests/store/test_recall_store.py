@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable
 
 import chromadb
-import numpy as np
 import pytest
-from store.kit import NOON, SmallEmbedding, best, contents, python_process, similarities
+from store.kit import NOON, SmallEmbedding, best, python_process
 
 from recall_retrievers.core.errors import (
     ForeignCollectionError,
@@ -41,26 +40,6 @@ class TestEverywhere:
         assert tea.content == "Green tea."
         assert visit == memory.model_copy(update={"events": visit.events})
         assert [(each.start, each.end) for each in visit.events] == [(NOON, None)]
-
-    def test_the_most_similar_come_first_with_their_cosine(self, store: RecallStore) -> None:
-        texts = ["tea and bread", "bread", "tea", "a train", "tea tea tea bread", "river"]
-        store.add(texts)
-        found = best(store, "tea bread", limit=9)
-        expected = similarities("tea bread", contents(found), SmallEmbedding())
-        assert len(found) == len(texts)
-        assert [each.score for each in found] == pytest.approx(list(expected), abs=1e-5)
-        assert [each.score for each in found] == sorted(expected, reverse=True) or (
-            np.diff([each.score for each in found]) <= 0
-        ).all()
-        for each in found:
-            assert type(each.score) is float
-            assert 0 <= each.score <= 1
-
-    def test_several_searches_are_answered_in_order(self, store: RecallStore) -> None:
-        store.add(["tea", "train"])
-        answers = store.find([Search("train", 1), Search("tea", 1), Search("train", 2)])
-        assert [contents(found) for found in answers] == [["train"], ["tea"], ["train", "tea"]]
-        assert store.find([]) == []
 
     def test_a_closed_store_says_so(self, store: RecallStore) -> None:
         store.add(["tea"])

@@ -22,7 +22,6 @@ from recall_retrievers.store.chroma.fields import (
     FIELD_KEYS,
     FRAMEWORK_KEYS,
     OWN_KEYS,
-    new_id,
 )
 from recall_retrievers.store.chroma.rows import as_stored, to_candidate, to_metadata
 from recall_retrievers.timeline import TimeRange
@@ -149,13 +148,6 @@ class TestRoundTrip:
         assert sorted(map(str, found)) == sorted(map(str, kept))
         client.close()
 
-    def test_the_last_moment_of_the_calendar_can_be_stored_in_any_zone(self) -> None:
-        for moment in (datetime.max, datetime.min):
-            for hours in (-12, 14):
-                zone = timezone(timedelta(hours=hours))
-                memory = Memory(content="tea", created_at=moment.replace(tzinfo=zone))
-                assert to_candidate("id", "tea", to_metadata(memory)) is not None
-
 
 class TestMetadata:
     @given(memory=memories)
@@ -171,24 +163,6 @@ class TestMetadata:
     def test_a_name_that_chroma_refuses_is_refused_at_once(self, key: str) -> None:
         with pytest.raises(MemoryFormatError, match="rename it"):
             to_metadata(Memory(content="tea", created_at=0, metadata={key: "x"}))
-
-    def test_a_memory_without_a_time_is_not_a_row(self) -> None:
-        with pytest.raises(MemoryFormatError, match="needs a created_at"):
-            to_metadata(Memory(content="tea"))
-
-
-class TestIds:
-    @given(earlier=moments, later=moments)
-    @settings(deadline=None)
-    def test_ids_sort_by_recorded_time(self, earlier: datetime, later: datetime) -> None:
-        earlier, later = sorted([earlier, later], key=lambda each: each.astimezone(UTC))
-        if (later - EPOCH) // MILLISECOND > (earlier - EPOCH) // MILLISECOND:
-            assert new_id(earlier) < new_id(later)
-
-    def test_ids_are_ascii_short_and_unlike_each_other(self) -> None:
-        made = {new_id(EPOCH) for _ in range(1000)}
-        assert len(made) == 1000
-        assert all(each.isascii() and len(each) < 64 for each in made)
 
 
 class TestRowsOfOthers:
@@ -225,11 +199,6 @@ class TestRowsOfOthers:
         assert memory is not None
         assert (memory.expires_at, memory.created_at) == (None, EPOCH)
 
-    def test_fractional_milliseconds_of_an_early_time_are_milliseconds(self) -> None:
-        memory = to_candidate("id", "tea", {"created_at": 1500.0})
-        assert memory is not None
-        assert memory.created_at == EPOCH + timedelta(seconds=1.5)
-
 
 class TestWhatTheEmbeddingSees:
     """Beside the text: when it helps, and who said it."""
@@ -244,11 +213,6 @@ class TestWhatTheEmbeddingSees:
         in_memory.add(["restart it", {"id": "right", "content": "restart it", **beside}])
         found = in_memory.find([Search(question, limit=1)])[0]
         assert [(each.id, each.memory.content) for each in found] == [("right", "restart it")]
-
-    def test_a_chat_role_is_no_name(self, in_memory: RecallStore) -> None:
-        in_memory.add([{"content": "restart it", "author": role} for role in ("user", "assistant")])
-        scores = [each.score for each in in_memory.find([Search("restart it", limit=2)])[0]]
-        assert scores == pytest.approx([1, 1], abs=1e-5)
 
 
 @given(memory=memories)

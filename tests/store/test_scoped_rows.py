@@ -103,60 +103,6 @@ def test_a_question_reads_the_rows_of_its_scope_and_no_others(
 _NEAR = {f"ann{n}" for n in range(ROWS)}  # a question by meaning returns some with their texts
 
 
-def test_what_others_change_in_a_scope_is_seen_and_no_other_text_is_read(
-    opened: Opener,
-    at_once: None,
-    monkeypatch: pytest.MonkeyPatch,
-    server_port: int,
-    tmp_path: Path,
-) -> None:
-    ours, theirs = opened(), opened(index_dir=tmp_path)
-    fill(theirs, ANN, BOB)
-    assert found(ours, "word300", ANN)[0] == "ann300"
-    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
-    raw: Any = client.get_collection(ours.name, embedding_function=None)
-
-    raw.delete(ids=["ann300", "bob300"])
-    with reading(monkeypatch) as seen:
-        assert "ann300" not in found(ours, "word300", ANN, 10)
-    assert len(seen) < ROWS + 50  # the ids of the scope
-    assert sum(with_text for _, with_text in seen) < 30
-
-    theirs.delete(["ann5", "ann590"])
-    theirs.add(
-        [
-            Memory(id="ann6", content="coffee instead", scope=ANN),
-            Memory(id="ann7", content="moved away", scope=BOB),
-            Memory(id="ann-new", content="juice", scope=ANN),
-        ]
-    )
-    raw.add(
-        ids=["ann-raw"],
-        documents=["milk"],
-        embeddings=[SMALL.embed_query("milk")],
-        metadatas=[{"user_id": "ann"}],
-    )
-    for text, wanted in (("coffee", "ann6"), ("juice", "ann-new"), ("milk", "ann-raw")):
-        assert found(ours, text, ANN)[:1] == [wanted]
-    for gone in ("word5", "word590", "word6", "moved"):
-        assert not ids(ours.find([Search(gone, 3, method="keyword", scope=ANN)])[0])
-    assert found(ours, "moved", BOB) == ["ann7"]
-
-    raw.delete(ids=["ann8"])
-    raw.add(
-        ids=["ann8"],
-        documents=["bread"],
-        embeddings=[SMALL.embed_query("bread")],
-        metadatas=[{"user_id": "ann"}],
-    )
-    assert found(ours, "bread", ANN)[:1] == ["ann8"]  # under an old id
-
-    theirs.delete(["ann20"])  # in this process, so no ids have to be compared
-    with reading(monkeypatch) as seen:
-        assert "ann20" not in found(ours, "word20", ANN, 10)
-    assert len(seen) < 50
-
-
 def test_what_this_process_writes_is_in_its_scope_alone_and_at_once(
     opened: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -224,20 +170,6 @@ def test_a_folder_keeps_the_rows_for_the_next_process(
         assert "ann400" not in found(second, "word400", ANN, 10)
     assert len([row_id for row_id, with_text in seen if with_text]) < ROWS // 2
     assert {row_id[:3] for row_id, _ in seen} <= {"ann", "lat"}
-
-
-def test_a_folder_that_is_in_use_is_left_alone(
-    opened: Opener, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "rows").mkdir()
-    (tmp_path / "same").symlink_to(tmp_path / "rows")
-    first = opened(index_dir=tmp_path / "rows")
-    fill(first, ANN)
-    second = opened(index_dir=tmp_path / "same")
-
-    assert "kept in memory" in caplog.text
-    for store in (first, second):
-        assert found(store, "word7", ANN)[0] == "ann7"
 
 
 def test_chroma_cloud_is_a_server_that_returns_300_rows_a_call(

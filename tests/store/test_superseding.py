@@ -33,40 +33,6 @@ def chain(store: RecallStore) -> None:
     store.supersede("black", tea("white", 4))
 
 
-def test_on_every_kind_of_store_only_the_newest_is_found(store: RecallStore) -> None:
-    store.clock = lambda: NOON + 9 * DAY
-    chain(store)
-    scope = Memory(content="x", scope=ANN).scope
-    for day, there in [(0, "green"), (1, "green"), (2, "black"), (3, "black"), (4, "white")]:
-        moment = NOON + day * DAY
-        for method in ("semantic", "keyword"):
-            then = {"moment": moment, "as_it_stood": True, "method": method}
-            assert ids(best(store, "tea", 9, scope=scope, **then)) == [there]
-            assert sorted(ids(best(store, "tea", 9, **then))) == sorted(["bobs", there])
-        assert ids([*store.memories(as_of=moment, scope=ANN)]) == [there]
-        assert store.count(as_of=moment, scope=ANN) == 1
-        assert store.count(as_of=moment) == 2
-    for more, there in [
-        ({}, ["white"]),
-        ({"include_superseded": True}, ["black", "green", "white"]),
-    ]:
-        assert sorted(ids([*store.memories(scope=ANN, **more)])) == there
-        assert store.count(scope=ANN, **more) == len(there)
-        assert store.count(**more) == 1 + len(there)
-        for method in ("semantic", "keyword"):
-            assert sorted(ids(best(store, "tea", 9, method=method, scope=scope, **more))) == there
-    assert [each.memories for each in store.scopes(by="user_id")] == [1, 1]
-    assert ids(store.get(["green", "black"])) == ["green", "black"]
-    assert store.purge() == 0
-
-    assert store.delete(["black"]) == 1  # white now supersedes green, from its own time on
-    assert store.get(["green"])[0].superseded_by == "white"
-    assert ids([*store.memories(as_of=NOON + 3 * DAY, scope=ANN)]) == ["green"]
-    assert store.delete(["white"]) == 1
-    assert ids([*store.memories(scope=ANN)]) == ["green"]
-    assert (store.get(["green"])[0].superseded_by, store.count()) == ("", 2)
-
-
 def test_a_call_that_was_killed_can_be_repeated(
     in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,15 +46,6 @@ def test_a_call_that_was_killed_can_be_repeated(
     assert in_memory.supersede("green", "tea black") == black
     [first] = in_memory.memories()
     assert (first.id, in_memory.get(["green"])[0].superseded_at) == (black, first.created_at)
-
-
-def test_superseding_leaves_no_metadata_and_takes_no_name(in_memory: RecallStore) -> None:
-    in_memory.add([tea("green", 0, metadata={"supersedes": "coffee"})])
-    assert in_memory.count(filter={"supersedes": "coffee"}) == 1
-    in_memory.supersede("green", tea("black", 2))
-    assert in_memory.get(["black"])[0].metadata == {}
-    in_memory.add([tea("black", 2)])  # as it is stored
-    assert in_memory.get(["green"])[0].superseded_by == "black"
 
 
 def test_whose_superseder_is_gone_is_superseded_anew(in_memory: RecallStore) -> None:
@@ -184,13 +141,6 @@ def test_what_cannot_be(small: SmallEmbedding, old: str, new: Any, error: Any, s
 def test_heirs_that_are_deleted_together_leave_no_link(in_memory: RecallStore) -> None:
     chain(in_memory)
     assert in_memory.for_scope(user_id="ann").delete(["black", "white"]) == 2
-    assert in_memory.get(["green"])[0].superseded_by == ""
-
-
-def test_what_is_true_once_more(in_memory: RecallStore) -> None:
-    in_memory.add([tea("green", 0)])
-    in_memory.supersede("green", tea("black", 2))
-    in_memory.supersede("black", tea("green", 0))
     assert in_memory.get(["green"])[0].superseded_by == ""
 
 

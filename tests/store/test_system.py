@@ -81,28 +81,6 @@ def test_what_is_private_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
     assert system.others_can_read(folder / "rows")
 
 
-def test_windows_opens_no_folder_and_has_no_modes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "rows"
-    file.write_bytes(b"1")
-    file.chmod(0o644)
-    opened: list[object] = []
-    open_file = os.open
-
-    def watched(path: Path, flags: int) -> int:
-        opened.append(path)
-        return open_file(path, flags)
-
-    monkeypatch.setattr(os, "open", watched)
-    with monkeypatch.context() as windows:
-        windows.setattr(os, "name", "nt")
-        windows_can_read = system.others_can_read(file)
-        system.write_to_disk(tmp_path)
-    system.write_to_disk(tmp_path)
-    assert [windows_can_read, *opened] == [False, tmp_path]
-
-
 def test_a_loop_that_knows_no_signals_goes_on() -> None:
     class WindowsLoop(asyncio.SelectorEventLoop):
         def add_signal_handler(self, *_: object) -> None:

@@ -15,7 +15,6 @@ from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.token_vectors import TokenVectors
-from recall_retrievers.store.rows.vectors import coded, likeness
 
 TEXTS = {"cup": "a green tea cup", "car": "the red car", "elm": "elm street house"}
 ASKED = "green car"
@@ -128,15 +127,6 @@ def test_the_default_model_leaves_them_out_in_a_language_it_does_not_know(
     assert ("recall_by_tokens" in first.metadata) is counts
 
 
-def test_a_model_without_them_works_as_before() -> None:
-    with RecallStore(embedding=SmallEmbedding()) as store:
-        store.add([*TEXTS.values()])
-        [first, *_] = RecallRetriever(store=store).invoke(ASKED)
-
-    assert "recall_by_tokens" not in first.metadata
-    assert "recall_degraded" not in first.metadata
-
-
 def test_vectors_of_tokens_are_checked_as_others_are() -> None:
     model = WithTokens()
     model.broken = True
@@ -145,24 +135,3 @@ def test_vectors_of_tokens_are_checked_as_others_are() -> None:
         pytest.raises(StoreError, match="returned NaN or infinity for text 1 of 4"),
     ):
         store.add(["a green tea cup"])
-
-
-def directions(dimension: int) -> NDArray[np.float32]:
-    """Two vectors of length 1."""
-    made = np.random.default_rng(0).normal(size=(2, dimension)).astype(np.float32)
-    return made / np.linalg.norm(made, axis=1, keepdims=True)
-
-
-def test_vectors_of_another_length_are_not_compared() -> None:
-    rows = [coded(TokenVectors(["green", "tea"], directions(32)))]
-    weights = np.ones(2, dtype=np.float32)
-
-    assert likeness(rows, directions(32), weights)[0] > 0.8
-    assert likeness(rows, directions(64), weights)[0] == 0
-
-
-def test_what_is_stored_already_is_no_work_for_the_model() -> None:
-    with opened(**TEXTS) as store, pytest.MonkeyPatch.context() as asked:
-        asked.delattr(WithTokens, "embed_with_tokens")
-        rows = [{"id": name, "content": text} for name, text in TEXTS.items()]
-        assert store.add(rows) == [*TEXTS]

@@ -96,18 +96,6 @@ def test_a_new_time_moves_the_events_without_embedding(notes: RecallStore, small
     assert small.embedded == before + 1  # the name of the author is a part of what is embedded
 
 
-def test_a_turn_keeps_what_it_answers(small: Counting) -> None:
-    with RecallStore(embedding=small) as store:
-        turns = [
-            {"role": "assistant", "content": "Which pets do you have?"},
-            {"role": "user", "content": "Three of them."},
-        ]
-        first, second = store.add_conversation(turns, created_at="2024-03-05T12:00:00Z")
-        changed = store.update(second, text="Four of them.")
-        assert (changed.turn_before, changed.said_before) == (first, "Which pets do you have?")
-        assert ids(best(store, "pets", 2, method="keyword"))[1:] == [second]
-
-
 def test_an_id_that_is_not_there_is_an_error(notes: RecallStore) -> None:
     notes.update("tea", expires_at=NOON + timedelta(hours=1), scope=ANN)
     notes.update("rum", expires_at=NOON)
@@ -141,21 +129,6 @@ def test_a_change_that_cannot_be_is_an_error(changes: dict[str, Any], message: s
         with pytest.raises(SettingsError) as error:
             store.update("tea", **changes)
         assert message in str(error.value)
-
-
-def test_purging_removes_what_has_expired_in_the_scope(store: RecallStore) -> None:
-    store.add(
-        {"id": f"{name}{n}", "content": f"tea {n}", "scope": scope, "expires_at": NOON}
-        for n in range(300)
-        for name, scope in (("a", ANN), ("b", BOB))
-    )
-    store.add([{"id": "later", "content": "tea", "scope": ANN, "expires_at": "2200-01-01"}])
-    assert store.purge(timestamp=NOON - timedelta(seconds=1)) == 0
-    assert store.purge(scope=ANN) == 300
-    assert len(best(store, "tea", 999, moment=NOON - timedelta(days=1))) == 301
-    assert store.purge() == 300
-    assert ids([*store.memories()]) == ["later"]
-    assert ids(best(store, "tea", 9, moment=NOON - timedelta(days=1))) == ["later"]
 
 
 @pytest.mark.parametrize("gone", ["delete", "purge"])

@@ -116,23 +116,10 @@ def test_a_filter_gives_exactly_the_rows_of_which_it_is_true(rows: RecallStore) 
     def check(given_filter: dict[str, Any]) -> None:
         expected = {number for number, row in enumerate(ROWS) if holds(given_filter, row)}
         assert found(rows, given_filter) == expected
+        where = filter_where(given_filter)
+        assert {n for n, row in enumerate(ROWS) if fulfils(where, "", row)} == expected
 
     check()
-
-
-@table("operator", ["$eq", "$ne", "$lt", "$lte", "$gt", "$gte", "$contains", "$not_contains"])
-@table("bound", [1.5, -1.5, 0.5, 1, 1.0, 2.0, 2.5])
-def test_fractions_and_whole_numbers_compare_rightly(
-    rows: RecallStore, operator: str, bound: float
-) -> None:
-    given_filter = {"a": {operator: bound}}
-    expected = {number for number, row in enumerate(ROWS) if holds(given_filter, row)}
-    assert found(rows, given_filter) == expected
-
-
-@table("nothing", [None, {}, {"$and": [{}]}, {"$or": [{}, {"a": 1}]}], ids=str)
-def test_a_filter_of_nothing_lets_everything_through(rows: RecallStore, nothing: object) -> None:
-    assert len(found(rows, nothing)) == len(ROWS)
 
 
 class TestRecordedTime:
@@ -207,13 +194,6 @@ def test_a_filter_that_cannot_match_is_an_error_that_says_why(wrong: Any, says: 
         filter_where(wrong)
 
 
-def test_the_filter_given_is_left_as_it_was() -> None:
-    given_filter = {"a": {"$in": [1, "x"], "$lt": 1.5}, "$or": [{"b": 1}, {"b": 2}]}
-    before = repr(given_filter)
-    filter_where(given_filter)
-    assert repr(given_filter) == before
-
-
 # -- the same looked at by Chroma, and here -------------------------------------------------------
 
 
@@ -235,16 +215,6 @@ def test_a_filter_is_looked_at_by_chroma_as_here(collection: Any) -> None:
     settings(max_examples=60)(given(filters)(check))()
 
 
-@settings(max_examples=50)
-@given(given_filter=filters)
-def test_a_filter_is_looked_at_here_as_by_chroma(
-    given_filter: dict[str, Any],
-) -> None:
-    where = filter_where(given_filter)
-
-    assert [fulfils(where, "", row) for row in ROWS] == [holds(given_filter, row) for row in ROWS]
-
-
 @pytest.mark.parametrize(
     ("condition", "found"),
     [
@@ -259,10 +229,3 @@ def test_a_text_is_looked_at_here_as_by_chroma(condition: Any, found: bool) -> N
     where = filter_where({"#document": condition})
 
     assert fulfils(where, "green tea with milk", {}) is found
-
-
-def test_values_that_no_collection_keeps_are_equal_to_nothing() -> None:
-    for odd in (None, {"deep": 1}, object()):
-        assert not fulfils(filter_where({"a": 1}), "", {"a": odd})
-        assert not fulfils(filter_where({"a": {"$lt": 1}}), "", {"a": odd})
-        assert fulfils(filter_where({"a": {"$ne": 1}}), "", {"a": odd})

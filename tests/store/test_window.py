@@ -30,21 +30,6 @@ def test_moments_at_the_edges(in_memory: RecallStore) -> None:
     assert within(midnight + timedelta(microseconds=1), midnight + 2 * tick) == {"after"}
 
 
-@pytest.mark.parametrize("months", [1, 3, 30, 119, 120, 121, 130])
-def test_the_first_and_the_last_moment_of_a_long_range_belong_to_it(
-    in_memory: RecallStore, months: int
-) -> None:
-    def month(number: int) -> datetime:
-        return datetime(1965 + number // 12, number % 12 + 1, 1, tzinfo=UTC)
-
-    tick = timedelta(milliseconds=1)
-    start, end = month(5), month(5 + months)
-    moments = {"before": start - tick, "first": start, "last": end - tick, "after": end}
-    in_memory.add({"id": k, "content": k, "created_at": each} for k, each in moments.items())
-    found = in_memory.find([Search("edge", 9, within=(TimeRange(start, end, "month"),))])[0]
-    assert set(ids(found)) == {"first", "last"}
-
-
 def test_an_event_counts_to_the_microsecond(in_memory: RecallStore) -> None:
     noon, micro = datetime(2024, 3, 5, 12, tzinfo=UTC), timedelta(microseconds=1)
     event = TimeRange(noon + 300 * micro, noon + 700 * micro, "second")
@@ -59,18 +44,6 @@ def test_an_event_counts_to_the_microsecond(in_memory: RecallStore) -> None:
     assert seen(699, 2000)
     assert not seen(0, 300)
     assert not seen(700, 2000)
-
-
-def test_matches_behind_many_rows_that_only_nearly_match_are_reached(
-    in_memory: RecallStore,
-) -> None:
-    """The day is right for all, the hour for the least similar alone."""
-    noon = datetime(2024, 3, 5, 12, tzinfo=UTC)
-    in_memory.add({"content": f"tea word{n}", "created_at": noon} for n in range(300))
-    in_memory.add([{"id": "late", "content": "music", "created_at": noon + timedelta(hours=9)}])
-    evening = TimeRange(noon + timedelta(hours=8), noon + timedelta(hours=10), "hour")
-    found = in_memory.find([Search("tea", limit=3, within=(evening,))])[0]
-    assert ids(found) == ["late"]
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Pacific/Apia"])

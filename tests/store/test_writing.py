@@ -79,17 +79,6 @@ class TestUnchanged:
         assert sorted(embedding.texts) == sorted(contents(memories))
         assert store.get(ids(memories)) == memories
 
-    def test_lists_that_chroma_has_mixed_in_do_not_count_as_a_change(
-        self, store: RecallStore, embedding: Counting, chroma: chromadb.ClientAPI
-    ) -> None:
-        """Chroma keeps the lists of deleted collections, and new rows inherit them."""
-        memory = {"id": "one", "content": "tea", "created_at": 0, "metadata": {"tags": ["a"]}}
-        store.add([memory])
-        collection = chroma.get_collection(store.name, embedding_function=None)
-        collection.update(ids=["one"], metadatas=[{"strays": ["x", "y"]}])
-        store.add([memory])
-        assert len(embedding.batches) == 1
-
     @pytest.mark.parametrize(
         "change",
         [
@@ -177,19 +166,6 @@ class TestTogether:
             assert len(store.get(made)) == 1
         store.add(["after"])
         assert store.find([Search("after", 1)])[0][0].memory.content == "after"
-
-    async def test_two_that_write_one_row_leave_the_later(
-        self, store: RecallStore, embedding: Counting, clock: Clock
-    ) -> None:
-        rows = [{"id": "same", "content": f"word{n}"} for n in range(10)]
-        adding = asyncio.gather(*(store.aadd([row]) for row in rows))
-        await clock.has_been_read(10)
-        embedding.go.set()
-        await adding
-        assert store.count() == 1
-        assert len(embedding.texts) == len(set(embedding.texts))
-        [last] = store.get(["same"])
-        assert store.find([Search(last.content, 1)])[0][0].score == pytest.approx(1, abs=1e-5)
 
     async def test_closing_finishes_what_is_written_and_what_waits(
         self, store: RecallStore, embedding: Counting, chroma: chromadb.ClientAPI
