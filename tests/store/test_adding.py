@@ -9,19 +9,12 @@ from langchain_core.documents import Document
 from llama_index.core.schema import TextNode
 from store.kit import NOON, SmallEmbedding, best, ids
 
-from recall_retrievers.core.errors import MemoryFormatError, ScopeError
+from recall_retrievers.core.errors import MemoryFormatError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.store import RecallStore
 
 
 class TestAdding:
-    def test_the_memories_given_are_left_as_they_were(self, in_memory: RecallStore) -> None:
-        mapping = {"content": "tea", "metadata": {"stars": 3}}
-        memory = Memory(content="train")
-        in_memory.add([mapping, memory])
-        assert mapping == {"content": "tea", "metadata": {"stars": 3}}
-        assert (memory.id, memory.created_at) == ("", None)
-
     def test_what_the_caller_changes_afterwards_changes_no_answer(
         self, in_memory: RecallStore
     ) -> None:
@@ -45,6 +38,7 @@ class TestAdding:
             ({"content": "  "}, "white space"),
             ({}, "content"),
             ({"content": "x", "contnet": "y"}, "did you mean"),
+            ({"content": "x", "topic": "y"}, r"own goes into metadata: metadata=\{'topic'"),
             ({"content": "x", "created_at": "soon"}, "created_at"),
             ({"content": "x", "created_at": True}, "got True"),
             ({"content": "x", "metadata": {"k": None}}, "metadata 'k' must be"),
@@ -96,20 +90,6 @@ class TestAdding:
             in_memory.supersede(tea, {"content": "rum", "metadata": {"b": [*range(9000)]}})
         assert in_memory.update(tea, metadata={"b": [*range(300)]}).id == tea
         assert in_memory.count() == 1
-
-    def test_whose_a_row_is_may_stand_at_its_top(self, in_memory: RecallStore) -> None:
-        """A row of a JSONL file can be added as it is; the rest of a scope may be in ``scope``."""
-        rows = [
-            {"content": "tea", "user_id": "ann"},
-            {"content": "chess", "user_id": "bob", "scope": {"session_id": "monday"}},
-        ]
-        mine = [memory.scope.fields() for memory in in_memory.get(in_memory.add(rows))]
-
-        assert mine == [{"user_id": "ann"}, {"user_id": "bob", "session_id": "monday"}]
-        for wrong in ({"user_id": ""}, {"user_id": "ann", "scope": {"user_id": "bob"}}):
-            with pytest.raises(ScopeError, match="user_id"):
-                in_memory.add([{"content": "tea", **wrong}])
-        assert in_memory.count() == 2
 
     @pytest.mark.parametrize("one", ["tea", {"content": "tea"}, Memory(content="tea")], ids=repr)
     def test_a_single_memory_is_not_taken_for_a_list(

@@ -1,13 +1,8 @@
 """The turns around a turn find it, too: at once, after a restart, and after changes among them."""
 
-import random
-import shutil
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from recall_retrievers.core.memory import Memory, Scope
+from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 
@@ -22,8 +17,6 @@ SAID = [
     ("Ann", "They thrive."),
 ]
 TURNS = [{"id": f"t{n}", "name": name, "content": text} for n, (name, text) in enumerate(SAID)]
-QUESTIONS = ("kittens picture", "how many", "three", "tabby", "vet", "lovely thrive", "Ann")
-ANN = Scope(user_id="ann")
 
 
 def scores(store: RecallStore, text: str, **search: Any) -> dict[str, float]:
@@ -31,10 +24,6 @@ def scores(store: RecallStore, text: str, **search: Any) -> dict[str, float]:
     found = {hit.memory.id: hit.score for hit in hits}
     assert len(found) == len(hits), "a row is found twice: by its old words, too"
     return found
-
-
-def everything(store: RecallStore, **search: Any) -> list[dict[str, float]]:
-    return [scores(store, text, **search) for text in QUESTIONS]
 
 
 def test_a_turn_is_found_by_the_words_around_it_after_those_that_have_them(words: Any) -> None:
@@ -68,30 +57,6 @@ def test_notes_and_what_is_shown_have_no_words_of_others(words: Any) -> None:
         store.add_conversation(TURNS, created_at=WHEN)
         [[first, second, *_]] = store.find([Search("vet", 3, method="keyword")])
         assert [first.memory.content, second.memory.content] == [SAID[5][1], SAID[6][1]]
-
-
-@pytest.mark.parametrize("pieces", [1, 7])
-def test_however_turns_come_they_are_found_alike(words: Any, tmp_path: Path, pieces: int) -> None:
-    with RecallStore(embedding=words) as store:
-        store.add_conversation(TURNS, created_at=WHEN, scope=ANN)
-        wanted = everything(store)
-    with RecallStore(tmp_path, embedding=words) as store:
-        size, last = -(-len(TURNS) // pieces), ""
-        for start in range(0, len(TURNS), size):
-            part, now = TURNS[start : start + size], f"2024-03-12T15:20:{start:02}Z"
-            [*_, last] = store.add_conversation(part, scope=ANN, created_at=now, turn_before=last)
-            assert scores(store, "tabby") or start < 4
-        assert everything(store) == wanted
-    with RecallStore(tmp_path, embedding=words) as store:
-        assert [scores(store, each).keys() for each in QUESTIONS] == [x.keys() for x in wanted]
-        turns = list(store.memories())
-    shutil.rmtree(tmp_path / ".recall")
-    with RecallStore(tmp_path, embedding=words) as store:
-        assert everything(store) == wanted
-    with RecallStore(embedding=words) as store:
-        for turn in random.Random(pieces).sample(turns, len(turns)):
-            store.add([turn])
-        assert everything(store) == wanted
 
 
 def test_words_of_a_turn_that_is_gone_or_replaced_find_nothing(words: Any) -> None:

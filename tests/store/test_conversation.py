@@ -56,6 +56,7 @@ def test_storing_it_again_or_more_of_it_stores_nothing_twice(
         again = store.add_conversation(PETS, created_at=created_at)
 
         assert again[:2] == first
+        assert asyncio.run(store.aadd_conversation(PETS, created_at=created_at)) == again
         assert store.count() == 3
         assert [each.created_at for each in store.get(first)] == [each.created_at for each in told]
 
@@ -108,18 +109,6 @@ def test_notes_are_no_conversation(words: Any) -> None:
     assert [each.turn_before for each in notes] == [""] * 4
 
 
-def test_only_the_end_of_a_long_turn_is_kept(words: Any) -> None:
-    long = " ".join(f"word{number}" for number in range(100))
-    with RecallStore(embedding=words) as store:
-        for text, end in ((long, long.split()[-20:]), ("茶" * 90, ["茶" * 40])):
-            said = [
-                {"role": "assistant", "content": text},
-                {"role": "user", "content": "Yes."},
-            ]
-            [_, turn] = store.get(store.add_conversation(said, created_at=WHEN))
-            assert turn.said_before.split() == end
-
-
 def test_a_memory_keeps_what_it_says_of_itself(words: Any) -> None:
     insight = Memory(content="Likes tea.", memory_type="insight", id="tea", created_at=WHEN)
     with RecallStore(embedding=words) as store:
@@ -149,8 +138,13 @@ def test_what_is_no_conversation_is_refused(words: Any, messages: Any, complaint
         assert store.count() == 0
 
 
-def test_the_event_loop_is_not_blocked_and_the_ids_are_the_same(words: Any) -> None:
+def test_only_the_end_of_a_long_turn_is_kept(words: Any) -> None:
+    long = " ".join(f"word{number}" for number in range(100))
     with RecallStore(embedding=words) as store:
-        ids = store.add_conversation(PETS, created_at=WHEN)
-        assert asyncio.run(store.aadd_conversation(PETS, created_at=WHEN)) == ids
-        assert store.add_conversation([]) == []
+        for text, end in ((long, long.split()[-20:]), ("茶" * 90, ["茶" * 40])):
+            said = [
+                {"role": "assistant", "content": text},
+                {"role": "user", "content": "Yes."},
+            ]
+            [_, turn] = store.get(store.add_conversation(said, created_at=WHEN))
+            assert turn.said_before.split() == end

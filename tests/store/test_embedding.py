@@ -82,19 +82,6 @@ class TestMiniLM:
             [hidden] = floats.run(None, inputs)
             assert vector @ unit(hidden[0].mean(axis=0)) > 0.99, text
 
-    def test_the_last_questions_are_remembered(self) -> None:
-        first, tokens = MiniLM().embed_query_with_tokens("When did we last speak about tea?")
-        again, by_word = MiniLM().embed_query_with_tokens("When did we last speak about tea?")
-        assert again is first
-        assert by_word is tokens
-        with pytest.raises(ValueError, match="read-only"):
-            first += 1
-        for number in range(64):
-            MiniLM().embed_query_with_tokens(f"{number}")
-        new, _ = MiniLM().embed_query_with_tokens("When did we last speak about tea?")
-        assert new is not first
-        assert (new == first).all()
-
     def test_the_telling_tokens_of_a_text_have_a_vector_each_in_the_light_of_the_text(self) -> None:
         texts = ["the river bank", "the money bank", "", "word " * 400, "Who is it?"]
         vectors, tokens = MiniLM().embed_with_tokens(texts)

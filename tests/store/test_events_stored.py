@@ -78,3 +78,15 @@ def test_a_text_without_a_time_is_of_the_day_of_this_machine(
 def named_on(moment: datetime) -> tuple[datetime | None, datetime | None]:
     (yesterday,) = extract_time("yesterday", moment)
     return yesterday.start, yesterday.end
+
+
+def test_the_times_of_a_text_are_those_of_its_writers(small: SmallEmbedding) -> None:
+    """Two hours after midnight in Berlin, "tomorrow at nine" is nine o'clock there."""
+    note = {"id": "a", "content": "The dentist is tomorrow.", "created_at": "2024-06-09T23:00Z"}
+    with RecallStore(embedding=small, timezone="Europe/Berlin") as store:
+        store.add([note])
+        store.update("a", text="The dentist is tomorrow at 9:00.")
+        assert store.get(["a"])[0].events[0].start == datetime(2024, 6, 11, 7, tzinfo=UTC)
+        assert [*store.memories(as_of="2024-06-09")] == []  # in Berlin it was the tenth
+    with pytest.raises(ValueError, match="timezone must be an IANA name"):
+        RecallStore(timezone="Berlin")

@@ -83,21 +83,6 @@ def test_rows_that_are_let_go_meanwhile_are_read_from_the_collection(
     assert [[*arm] for arm in arms] == before
 
 
-def test_owners_are_compared_as_they_are_before_a_memory_is_shown(
-    store: RecallStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(table.Table, "select", lambda rows, _: [rows_of(rows)])
-    bobs = replace(TEA, scope=Scope(user_id="bob"))
-
-    assert [hit.id for hit in found(store, bobs)[0]] == ["c"]
-
-
-def rows_of(rows: table.Table) -> table.Selection:
-    """All rows, as where the numbers of two owners are equal."""
-    slots = rows.living()
-    return table.Selection(np.ones(slots.max() + 1, dtype=np.bool_), whole=False)
-
-
 def test_a_time_between_two_events_of_a_memory_does_not_find_it(store: RecallStore) -> None:
     far = [
         TimeRange(NOON + timedelta(days=n), NOON + timedelta(days=n + 1), "day") for n in (90, 190)
@@ -111,3 +96,17 @@ def test_a_time_between_two_events_of_a_memory_does_not_find_it(store: RecallSto
         )
         assert [hit.id for hit in before] == ["d"]
         assert len(middle) == 0
+
+
+def test_owners_are_compared_as_they_are_before_a_memory_is_shown(
+    store: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table.Table, "select", lambda rows, _: [all_of(rows)])
+    bobs = replace(TEA, scope=Scope(user_id="bob"))
+
+    assert [hit.id for hit in found(store, bobs)[0]] == ["c"]
+
+
+def all_of(rows: table.Table) -> table.Selection:
+    """As where the numbers of two owners are equal."""
+    return table.Selection(np.ones(rows.living().max() + 1, dtype=np.bool_), whole=False)

@@ -121,20 +121,3 @@ def test_a_time_that_cannot_be_read_is_never_the_clock(
     with pytest.warns(UserWarning, match="notes.jsonl: without 1 line.*\nline 2: .*last spring"):
         assert [each.content for each in read_memories(file)] == ["Tea."]
     assert in_memory.count() == 0
-
-
-def test_a_scope_stands_at_the_top_in_python_as_in_a_file(
-    in_memory: RecallStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = {"content": "Tea.", "user_id": "ann", "session_id": "monday"}
-    file = tmp_path / "notes.jsonl"
-    file.write_text(json.dumps(row), encoding="utf-8")
-    with file.open(encoding="utf-8") as lines:
-        monkeypatch.setattr("sys.stdin", lines)
-        [typed] = read_memories("-")
-    in_memory.add([row, *read_memories(file)])
-    assert [typed.id] == [each.id for each in read_memories(str(file))]
-    for memory in in_memory.memories():
-        assert memory.scope.fields() == {"user_id": "ann", "session_id": "monday"}
-    with pytest.raises(MemoryFormatError, match=r"own goes into metadata: metadata=\{'topic'"):
-        in_memory.add([{"content": "Tea.", "topic": "tea"}])

@@ -118,26 +118,6 @@ def test_writes_and_other_questions_do_not_wait_for_a_search_by_words(
         assert {"fear", "moved"} <= set(searching.result(30))
 
 
-def test_a_row_replaced_during_a_search_is_found_as_it_is_now(
-    store: RecallStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    search = row_words.best
-    rounds: list[int] = []
-
-    def replaced(*conditions: Any) -> row_words.Scored:
-        hits = search(*conditions)
-        if not rounds:
-            rounds.append(1)
-            store.add([Memory(id="tea", content="A red bicycle.")])
-        return hits
-
-    monkeypatch.setattr(row_words, "best", replaced)
-    [hits] = store.find([Search("green tea", 5, method="keyword")])
-    assert [hit.memory.content for hit in hits] == ["A red bicycle."]
-    assert by_words(store, "green tea") == []
-    assert by_words(store, "bicycle") == ["tea"]
-
-
 def test_a_search_takes_no_new_memory_for_one_that_was_deleted_meanwhile(
     store: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,12 +88,6 @@ def test_it_is_chosen_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
     assert CAT not in line.message
 
 
-def test_what_comes_after_a_nul_counts() -> None:
-    one, other = Multilingual().embed_documents(["tea\0is green", "tea\0the car is broken"])
-
-    assert one @ other < 0.95
-
-
 def test_of_a_long_text_the_first_512_tokens_count() -> None:
     cut, longer, shorter = Multilingual().embed_documents(["tea " * 509, "tea " * 900, "tea " * 9])
     long = "我的猫叫小白。" * 20_000

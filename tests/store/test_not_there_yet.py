@@ -15,7 +15,6 @@ from recall_retrievers.core.errors import (
     EmbeddingMismatchError,
     FilterError,
     MemoryFormatError,
-    StoreClosedError,
     StoreError,
     StoreLockedError,
 )
@@ -114,22 +113,16 @@ class TestPath:
             store.add(["ours"])
             assert store.count() == 2
 
-    def test_a_closed_store_makes_nothing(self, tmp_path: Path, small: SmallEmbedding) -> None:
-        store = RecallStore(tmp_path / "memories", embedding=small)
-        store.close()
-        store.close()
-        for use in (lambda: store.add(["tea"]), lambda: best(store, "tea"), store.count):
-            with pytest.raises(StoreClosedError):
-                use()
-        assert not (tmp_path / "memories").exists()
-
-    def test_a_path_that_must_be_there_is_not_made(
+    def test_a_path_that_must_be_there_is_not_made_and_a_file_is_none(
         self, tmp_path: Path, small: SmallEmbedding
     ) -> None:
         for how in ({"create": False}, {"fields": {"created_at": "date"}}):
             with pytest.raises(StoreError, match="there is no Chroma path"):
                 RecallStore(tmp_path / "memories", embedding=small, **how)  # type: ignore[arg-type]
         assert not (tmp_path / "memories").exists()
+        (tmp_path / "notes.jsonl").write_text("{}", encoding="utf-8")
+        with pytest.raises(StoreError, match="is a file"):
+            RecallStore(tmp_path / "notes.jsonl", embedding=small)
 
     def test_a_name_that_chroma_refuses_is_refused_at_once(
         self, tmp_path: Path, small: SmallEmbedding

@@ -141,20 +141,6 @@ def test_the_scope_that_was_not_asked_for_the_longest_is_let_go(
     assert read == {"eve": False, "ann": False, "bob": True}
 
 
-def test_a_scope_is_let_go_by_nobody_who_is_asking_it(
-    opened: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(opened(), ANN, BOB, EVE)
-    monkeypatch.setattr(scoped_rows, "_MOST", 1)
-    store = opened()
-    questions = [scope for _ in range(5) for scope in (ANN, BOB, EVE)]
-
-    with ThreadPoolExecutor(6) as threads:
-        answers = list(threads.map(lambda scope: found(store, "word7", scope)[0], questions))
-
-    assert answers == [f"{scope.user_id}7" for scope in questions]
-
-
 def test_a_folder_keeps_the_rows_for_the_next_process(
     opened: Opener, at_once: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,18 +158,15 @@ def test_a_folder_keeps_the_rows_for_the_next_process(
     assert {row_id[:3] for row_id, _ in seen} <= {"ann", "lat"}
 
 
-def test_chroma_cloud_is_a_server_that_returns_300_rows_a_call(
-    cloud: chromadb.ClientAPI, collection_name: str, tmp_path: Path
+def test_a_scope_is_let_go_by_nobody_who_is_asking_it(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with (
-        RecallStore(cloud, collection_name, embedding=SMALL, create=True) as store,
-        RecallStore(tmp_path, embedding=SMALL) as copy,
-    ):
-        fill(store, ANN, BOB)
-        for scope, rows in ((ANN, ROWS), (Scope(), 2 * ROWS)):
-            for limit in (1, 500, 1, 500):  # from the third question on with vectors of its own
-                assert found(store, "word7 of ann", scope, limit)[0] == "ann7"
-            assert store.count(scope=scope) == len([*store.memories(scope=scope)]) == rows
-        assert store.copy_to(copy) == copy.count() == 2 * ROWS
-        assert store.delete(scope=ANN, everything=True) == ROWS
-    cloud.delete_collection(collection_name)
+    fill(opened(), ANN, BOB, EVE)
+    monkeypatch.setattr(scoped_rows, "_MOST", 1)
+    store = opened()
+    questions = [scope for _ in range(5) for scope in (ANN, BOB, EVE)]
+
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(lambda scope: found(store, "word7", scope)[0], questions))
+
+    assert answers == [f"{scope.user_id}7" for scope in questions]

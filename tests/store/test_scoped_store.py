@@ -216,15 +216,6 @@ async def test_among_given_ids_only_those_of_the_scope_are_found(
         assert [hit.score for hit in found] == [hit.measures["keyword"] for hit in found]
 
 
-def test_an_id_of_another_is_not_replaced_and_nothing_is_stored(whole: RecallStore) -> None:
-    fill(whole)
-    before = stored(whole)
-    with pytest.raises(ScopeError, match="'m1' is there already, outside the scope"):
-        # More than are written at once.
-        whole.for_scope(user_id="ann").add([*["rum"] * 300, {"id": "m1", "content": "rum"}])
-    assert stored(whole) == before
-
-
 def test_where_a_scope_is_required_an_id_of_another_user_is_not_replaced() -> None:
     with RecallStore(embedding=SmallEmbedding(), require_scope=("user_id",)) as strict:
         strict.add([{"id": "m1", "content": "tea", "user_id": "ann"}])

@@ -1,7 +1,7 @@
 """One memory takes the place of another, on every kind of store; nothing is lost on the way."""
 
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import chromadb
@@ -46,14 +46,6 @@ def test_a_call_that_was_killed_can_be_repeated(
     assert in_memory.supersede("green", "tea black") == black
     [first] = in_memory.memories()
     assert (first.id, in_memory.get(["green"])[0].superseded_at) == (black, first.created_at)
-
-
-def test_whose_superseder_is_gone_is_superseded_anew(in_memory: RecallStore) -> None:
-    gone = {"superseded_by": "nobody", "superseded_at": NOON + DAY}
-    in_memory.add([tea("green", 0, **gone)])
-    assert in_memory.count() == 0
-    in_memory.supersede("green", tea("black", 2))
-    assert ids([*in_memory.memories()]) == ["black"]
 
 
 @pytest.mark.parametrize("first", ["rival", "black"])
@@ -189,22 +181,3 @@ def test_a_collection_of_others_has_only_recorded_times(
         assert store.count(as_of=NOON) == 1
         then = {"moment": NOON, "as_it_stood": True}
         assert ids(best(store, "tea", 9, **then)) == ["milk"]
-
-
-def test_the_times_of_a_text_are_those_of_its_writers(small: SmallEmbedding) -> None:
-    """Two hours after midnight in Berlin, "tomorrow at nine" is nine o'clock there."""
-    note = {"content": "The dentist is tomorrow at 9:00.", "created_at": "2024-06-09T23:00Z"}
-    for timezone, start in [
-        ("Europe/Berlin", datetime(2024, 6, 11, 7, tzinfo=UTC)),
-        (None, datetime(2024, 6, 10, 9, tzinfo=UTC)),
-    ]:
-        with RecallStore(embedding=small, timezone=timezone) as store:
-            [added] = store.add([note])
-            assert store.get([added])[0].events[0].start == start
-            store.update(added, text="The dentist is tomorrow at 9:00, on Elm Street.")
-            if timezone:
-                assert store.get([added])[0].events[0].start == start
-                day = store.memories(as_of="2024-06-09")
-                assert [*day] == []  # in Berlin it was the tenth
-    with pytest.raises(ValueError, match="timezone must be an IANA name"):
-        RecallStore(timezone="Berlin")

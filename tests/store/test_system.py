@@ -1,7 +1,6 @@
 """What differs between systems: the rules that all of them keep, and those of Windows."""
 
 import asyncio
-import os
 import shutil
 import signal
 import sys
@@ -18,7 +17,6 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.rows import scoped_rows
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists what is mapped")
-POSIX = pytest.mark.skipif(os.name != "posix", reason="Windows has no modes")
 
 
 def mapped_below(folder: Path) -> list[str]:
@@ -67,18 +65,6 @@ def test_what_is_closed_is_not_mapped_again(tmp_path: Path) -> None:
             table = index.table  # as a thread holds it that searches
     with pytest.raises(StoreClosedError):
         table.nearest(table.living(), np.zeros(384, np.float32), 1, 1)
-
-
-@POSIX
-def test_what_is_private_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
-    folder = tmp_path / "above" / "own"
-    system.make_private(folder)
-    os.close(system.open_private(folder / "rows"))
-    modes = [each.stat().st_mode & 0o777 for each in (folder.parent, folder, folder / "rows")]
-    assert modes == [0o700, 0o700, 0o600]
-    assert not system.others_can_read(folder / "rows")
-    (folder / "rows").chmod(0o640)
-    assert system.others_can_read(folder / "rows")
 
 
 def test_a_loop_that_knows_no_signals_goes_on() -> None:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from store.kit import SmallEmbedding
 
 from langchain_recall import RecallRetriever
-from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.token_vectors import TokenVectors
@@ -125,13 +124,3 @@ def test_the_default_model_leaves_them_out_in_a_language_it_does_not_know(
         [first, *_] = RecallRetriever(store=store).invoke(question)
 
     assert ("recall_by_tokens" in first.metadata) is counts
-
-
-def test_vectors_of_tokens_are_checked_as_others_are() -> None:
-    model = WithTokens()
-    model.broken = True
-    with (
-        RecallStore(embedding=model) as store,
-        pytest.raises(StoreError, match="returned NaN or infinity for text 1 of 4"),
-    ):
-        store.add(["a green tea cup"])

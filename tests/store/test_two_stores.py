@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,6 @@ from store.places import client_in
 
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows.row_index import RowIndex
-
-ROUNDS = 30
 
 
 @pytest.fixture(params=["memory", "path", "server"])
@@ -98,21 +95,3 @@ def test_the_row_index_hears_of_writes_in_the_order_of_chroma(
     at_once(lambda: stores[0].add([{"id": "m0", "content": "tea"}]), second)
     for store in stores:
         assert (by_words(store, "tea"), by_words(store, "milk"), store.count()) == ([], ["m0"], 2)
-
-
-def test_two_changes_of_one_memory_are_both_there(stores: list[RecallStore]) -> None:
-    stores[0].add([{"id": "m0", "content": "tea"}])
-
-    def change(number: int) -> None:
-        for turn in range(ROUNDS // 4):
-            known = stores[number].get(["m0"])[0]
-            if number:
-                stores[1].update("m0", text=f"tea {turn}")
-            else:
-                stores[0].update("m0", metadata={**known.metadata, f"key{turn}": turn})
-
-    at_once(partial(change, 0), partial(change, 1))
-    [last] = stores[0].get(["m0"])
-    assert last.content == f"tea {ROUNDS // 4 - 1}"
-    assert last.metadata == {f"key{turn}": turn for turn in range(ROUNDS // 4)}
-    assert by_words(stores[1], "tea") == ["m0"]

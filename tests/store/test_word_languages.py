@@ -8,10 +8,8 @@ import pytest
 from tables import table
 
 from benchmarks.datasets import read_retrieval_set
-from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.search_text import by_words
 from recall_retrievers.text.words import indexed_words, language_of, wanted_words, words
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data" / "languages"
@@ -73,7 +71,3 @@ def test_a_memory_is_found_by_other_forms_of_its_words(
         [[first, *_]] = store.find([Search(question, 5, method="keyword")])
 
     assert first.memory.content == memory
-    [best, *_] = by_words(
-        question, [Hit(Candidate(content=each), 0.5) for each in (memory, *noise)]
-    )
-    assert best.memory.content == memory

@@ -103,17 +103,6 @@ class TestUnchanged:
         assert len(embedding.batches) == 2
         assert store.get(["one"]) == [Memory.model_validate({**first, **change})]
 
-    def test_one_that_comes_again_without_a_time_keeps_its_first(
-        self, store: RecallStore, embedding: Counting
-    ) -> None:
-        memory = {"id": "one", "content": "I was at the sea yesterday."}
-        store.add([memory])
-        before = store.get(["one"])
-        assert before[0].events
-        store.add([memory])
-        assert store.get(["one"]) == before
-        assert len(embedding.batches) == 1
-
 
 class TestTogether:
     @pytest.fixture(autouse=True)
