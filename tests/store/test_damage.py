@@ -12,7 +12,7 @@ from typing import Any
 
 import chromadb
 import pytest
-from store.elsewhere import opens_elsewhere, server
+from store.elsewhere import server
 from store.killed import new_store
 from store.kit import Counting, SmallEmbedding, best
 
@@ -290,15 +290,6 @@ def test_a_vector_that_the_row_index_has_of_another_text_is_made_again(path: Pat
     with raw(path) as rows:
         asked = SmallEmbedding().embed_documents(["Ann: milk", f"Ann: {text(6)}", "tea"])
         assert rows.query(query_embeddings=asked, n_results=1)["ids"] == [["m5"], ["m6"], ["m7"]]
-
-
-def test_a_copy_and_a_path_that_was_never_closed_are_whole(path: Path, tmp_path: Path) -> None:
-    store = RecallStore(path, embedding=SmallEmbedding())
-    store.add([text(x) for x in range(ROWS, ROWS + 60)])  # Chroma saves again
-    copied = Path(shutil.copytree(path, tmp_path / "copy", copy_function=shutil.copyfile))
-    store.close()
-
-    assert opens_elsewhere(copied) == "188"
 
 
 @pytest.mark.parametrize("left", [None, b"", b"no database at all" * 10])

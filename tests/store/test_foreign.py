@@ -1,14 +1,16 @@
-"""Collections that somebody else made."""
+"""Collections that somebody else made: searched, never written; their times and metadata."""
 
+import logging
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import chromadb
 import pytest
 from chromadb import EmbeddingFunction
 from chromadb.utils.embedding_functions import register_embedding_function
+from langchain_core.documents import Document
 from store.foreign import (
     FIELDS,
     FILLERS,
@@ -20,8 +22,10 @@ from store.foreign import (
     everything_in,
     metadata_of,
 )
-from store.kit import SmallEmbedding, contents, ids, similarities
+from store.kit import SmallEmbedding, best, contents, ids, similarities
 
+from langchain_recall import RecallRetriever
+from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
 from recall_retrievers.core.errors import (
     FilterError,
     ForeignCollectionError,
@@ -86,7 +90,7 @@ def test_the_best_come_first_with_their_cosine(theirs: Any, embedding: SmallEmbe
     with RecallStore(theirs, embedding=embedding) as store:
         for question in ("tea", "dentist in winter", "a train to the river", "green"):
             expected = sorted(similarities(question, TEXTS, embedding), reverse=True)
-            for limit in (2, 9):
+            for limit in (3, 9):
                 found = store.find([Search(question, limit)])[0]
                 assert [x.score for x in found] == pytest.approx(expected[:limit], abs=1e-4)
 
@@ -132,28 +136,6 @@ class Hostile(EmbeddingFunction[list[str]]):
         return {}
 
 
-def test_no_stored_embedding_function_is_built(tmp_path: Path) -> None:
-    """It may name a model whose code would run: CVE-2026-45829."""
-    client = chromadb.PersistentClient(tmp_path)
-    made = client.create_collection("theirs", embedding_function=Hostile())
-    made.add(ids=["a", "b"], documents=["tea", "bread"])
-    client.close()
-    Hostile.built = 0
-
-    assert [each.name for each in RecallStore.check(tmp_path)] == ["theirs"]
-    assert [each.name for each in RecallStore.repair(tmp_path)] == ["theirs"]
-    client = chromadb.PersistentClient(tmp_path)
-    for place in (client, client.get_collection("theirs", embedding_function=None)):
-        with RecallStore(place, "theirs", embedding=SmallEmbedding()) as store:
-            [[first, _]] = store.find([Search("tea", 2)])
-            assert first.memory.id == "a"
-
-    assert Hostile.built == 0
-    client.get_collection("theirs").query(query_texts=["tea"])
-    assert Hostile.built > 0  # it is Chroma that would
-    client.close()
-
-
 @pytest.mark.parametrize("form", TIMES)
 def test_whatever_the_form_of_their_times_they_are_read_and_searched(
     chroma: chromadb.ClientAPI, collection_name: str, form: str
@@ -197,3 +179,121 @@ def test_rows_without_text_are_passed_over_and_the_limit_is_still_met(collection
         assert store.get(["bare1", texts[0]])[0].id == texts[0]
     with pytest.raises(ValueError, match="did you mean 'content'"):
         RecallStore(collection, embedding=small, fields={"contents": "body"})
+
+
+def test_no_stored_embedding_function_is_built(tmp_path: Path) -> None:
+    """It may name a model whose code would run: CVE-2026-45829."""
+    with chromadb.PersistentClient(tmp_path) as client:
+        made = client.create_collection("theirs", embedding_function=Hostile())
+        made.add(ids=["a", "b"], documents=["tea", "bread"])
+    Hostile.built = 0
+    for look in (RecallStore.check, RecallStore.repair):
+        assert [each.name for each in look(tmp_path)] == ["theirs"]
+    with chromadb.PersistentClient(tmp_path) as client:
+        for place in (client, client.get_collection("theirs", embedding_function=None)):
+            with RecallStore(place, "theirs", embedding=SmallEmbedding()) as store:
+                assert ids(store.find([Search("tea", 1)])[0]) == ["a"]
+        assert Hostile.built == 0
+        client.get_collection("theirs").query(query_texts=["tea"])
+    assert Hostile.built > 0  # it is Chroma that would
+
+
+OWN_FIELDS = {"created_at": "date", "user_id": "owner", "author": "by"}
+
+
+def fill(collection: Any, *metadatas: dict[str, Any]) -> None:
+    texts = [f"tea word{n}" for n in range(len(metadatas))]
+    vectors = SmallEmbedding().embed_documents(texts)
+    rows = [f"row{n}" for n in range(len(metadatas))]
+    collection.add(ids=rows, documents=texts, embeddings=vectors, metadatas=[*metadatas])
+
+
+def opened(collection: Any, **fields: Any) -> RecallStore:
+    return RecallStore(collection, embedding=SmallEmbedding(), fields=fields or OWN_FIELDS)
+
+
+class TestMetadata:
+    OWN: ClassVar[dict[str, Any]] = {
+        "date": "2024-03-05", "owner": "ann", "by": "Ben", "document_id": "d1", "quality": "high",
+        "written_at": "Rome", "created_day": "Tuesday", "event_start": 3, "text": "draft",
+    }  # fmt: skip
+
+    def test_a_prompt_that_names_their_keys_finds_them(self, collection: Any) -> None:
+        fill(collection, self.OWN)
+        with opened(collection) as store:
+            [document] = RecallRetriever(store=store, scope={"user_id": "ann"}).invoke("tea")
+            [node] = LlamaIndexRetriever(store=store, scope={"user_id": "ann"}).retrieve("tea")
+        assert isinstance(document, Document)
+        for metadata in (document.metadata, node.metadata):
+            assert self.OWN.items() <= metadata.items()
+            assert metadata["user_id"] == "ann"
+            assert metadata["author"] == "Ben"
+            assert metadata["created_at"].startswith("2024-03-05")
+
+    def test_a_field_of_ours_is_shown_once_and_the_trace_of_others_never(
+        self, collection: Any
+    ) -> None:
+        fill(
+            collection,
+            {"created_at": 1709640000, "user_id": "ann", "quality": 0.5, "relevance_score": 9.0}
+            | {"recall_trace": "x", "stars": 3, "superseded_by": "x", "superseded_at": 0},
+        )
+        with RecallStore(collection, embedding=SmallEmbedding()) as store:
+            [memory] = store.memories()  # and it is superseded by nobody
+            assert [*store.memories(as_of=1709630000)] == []
+        assert memory.metadata == {"stars": 3, "superseded_by": "x", "superseded_at": 0}
+        assert (memory.quality, memory.scope.user_id) == (0.5, "ann")
+
+
+class TestTimes:
+    def test_common_forms_and_numbers_of_several_units_are_read(self, collection: Any) -> None:
+        written = [
+            "March 5, 2024", "5 March 2024", "05.03.2024", "2024/03/05", "2024-03-05T08:00:00Z",
+            1709640000, 1709640000000, "1709640000", 20240305,
+        ]  # fmt: skip
+        fill(collection, *({"date": each} for each in written))
+        with opened(collection) as store:
+            day = TimeRange(
+                datetime(2024, 3, 4, 10, tzinfo=UTC), datetime(2024, 3, 6, 14, tzinfo=UTC), "day"
+            )
+            assert len(best(store, "tea", limit=20, within=(day,))) == len(written)
+            [found] = best(store, "tea", filter={"date": "March 5, 2024"}, limit=9)
+            assert found.id == "row0"
+
+    @pytest.mark.parametrize("most", [1709640000, 1709640000000], ids=["seconds", "milliseconds"])
+    def test_a_number_of_another_unit_is_read_by_itself(self, collection: Any, most: int) -> None:
+        times = [most + n for n in range(500)]
+        times[250] = 1709640000000 if most < 1e11 else 1709640000
+        fill(collection, *({"date": each} for each in times))
+        with opened(collection) as store:
+            days = {x.created_at and x.created_at.date() for x in store.memories()}
+        assert days == {datetime(2024, 3, 5, tzinfo=UTC).date()}
+
+    def test_a_wrong_key_is_warned_of_once_with_the_keys_there(
+        self, collection: Any, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        fill(collection, *[{"date": "2024-03-05", "owner": "ann"}] * 7)
+        with caplog.at_level(logging.WARNING), opened(collection, created_at="datum") as store:
+            best(store, "tea", limit=5)
+            store.find([Search("tea", 5, method="keyword")])
+        [said] = [each.getMessage() for each in caplog.records]
+        assert said == (
+            f"collection {collection.name!r}: created_at is read from 'datum': 0 of 7 rows have "
+            "it; keys there: date, owner"
+        )
+
+    def test_a_date_with_two_meanings_is_read_by_the_setting_alone(
+        self, collection: Any, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        fill(collection, {"date": "05/03/2024"}, {"date": "25/03/2024"}, {"date": "soon"})
+        with caplog.at_level(logging.WARNING), opened(collection) as store:
+            read = {each.id for each in store.memories() if each.created_at}
+        assert read == {"row1"}
+        [said] = [each.getMessage() for each in caplog.records]
+        assert "1 of 3 rows have one that can be read; not '05/03/2024', 'soon'" in said
+        assert "first in '05/03/2024'? Say day_first=True or False" in said
+        for day_first, month in ((True, 3), (False, 5)):
+            with opened(collection, created_at="date", day_first=day_first) as store:
+                [memory] = store.get(["row0"])
+            assert memory.created_at is not None
+            assert memory.created_at.astimezone().month == month

@@ -1,6 +1,7 @@
-"""Keyword search: what the words find, and that it stays in step with the collection."""
+"""Keyword search: what the words find, in several languages, and in step with the collection."""
 
 import random
+import re
 import shutil
 import threading
 from collections import Counter
@@ -14,12 +15,14 @@ from typing import Any
 
 import pytest
 from store.following import SMALL, by_meaning, by_words
+from tables import table
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows import words as row_words
+from recall_retrievers.text.words import indexed_words, language_of, wanted_words, words
 from recall_retrievers.timeline import TimeRange
 
 MARCH = TimeRange(datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC), "month")
@@ -29,30 +32,16 @@ MARCH = TimeRange(datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=
 def store(words: Any, tmp_path: Path) -> Iterator[RecallStore]:
     """A few memories of two people."""
     with RecallStore(tmp_path / "store", embedding=words) as filled:
+        rows = [
+            ("moved", "The dentists have moved to Elm Street.", "2024-02-10T09:00:00Z", "ann"),
+            ("fear", "I fear the dentist, and the dentist knows.", "2024-03-10T09:00:00Z", "bob"),
+            ("tea", "Green tea at four.", "2024-03-11T09:00:00Z", "ann"),
+            ("museum", "我去了博物馆。", "2024-03-12T09:00:00Z", "eve"),
+        ]
+        more = {"moved": {"metadata": {"topic": "health"}}, "tea": {"author": "Ann"}}
         filled.add(
-            [
-                Memory(
-                    id="moved",
-                    content="The dentists have moved to Elm Street.",
-                    created_at="2024-02-10T09:00:00Z",
-                    scope=Scope(user_id="ann"),
-                    metadata={"topic": "health"},
-                ),
-                Memory(
-                    id="fear",
-                    content="I fear the dentist, and the dentist knows.",
-                    created_at="2024-03-10T09:00:00Z",
-                    scope=Scope(user_id="bob"),
-                ),
-                Memory(
-                    id="tea",
-                    content="Green tea at four.",
-                    author="Ann",
-                    created_at="2024-03-11T09:00:00Z",
-                    scope=Scope(user_id="ann"),
-                ),
-                Memory(id="museum", content="我去了博物馆。", created_at="2024-03-12T09:00:00Z"),
-            ]
+            {"id": x, "content": text, "created_at": at, "user_id": user, **more.get(x, {})}
+            for x, text, at, user in rows
         )
         yield filled
 
@@ -73,25 +62,9 @@ def test_scope_filter_and_window_hold_for_words_too(store: RecallStore) -> None:
     assert by_words(store, "dentist", within=(MARCH,), scope=Scope(user_id="ann")) == []
     assert by_words(store, "dentist", within=(replace(MARCH, start=None),)) == ["fear", "moved"]
     assert by_words(store, "dentist", within=(replace(MARCH, end=None),)) == ["fear"]
-
-
-@pytest.mark.usefixtures("each_way")
-@pytest.mark.parametrize(
-    "condition", [{"scope": Scope(user_id="bob")}, {"within": (MARCH,)}], ids=["scope", "time"]
-)
-def test_a_condition_admits_and_does_not_add_to_the_score(
-    store: RecallStore, condition: dict[str, Any]
-) -> None:
-    alone, limited = (
-        {memory.id: memory.score for memory in found}
-        for found in store.find(
-            [
-                Search("dentist", 5, method="keyword"),
-                Search("dentist", 5, method="keyword", **condition),
-            ]
-        )
-    )
-    assert limited == {"fear": alone["fear"]}
+    search = Search("dentist", 5, method="keyword")
+    [alone, [bobs]] = store.find([search, replace(search, scope=Scope(user_id="bob"))])
+    assert bobs.score == {hit.id: hit.score for hit in alone}["fear"]
 
 
 def test_writes_and_other_questions_do_not_wait_for_a_search_by_words(
@@ -233,3 +206,52 @@ def test_of_equally_good_rows_equal_collections_choose_the_same(words: Any, tmp_
             chosen.append([by_words(store, "tea"), by_meaning(store, "tea", limit=40)])
 
     assert chosen[0] == chosen[1]
+
+
+ENGLISH = """
+We saw Die Hard in Los Angeles.
+No, no, no!
+Ha ha, oh man.
+My son has a bin for the tour.
+C'mon kid, let's go.
+Ok, dinner's on.
+The war was on, and Mir was in space.
+Une semaine is French for a week, as he said to me.
+Las Vegas
+Zürich
+AI plan
+I'm a fan of Le Monde and El País.
+Robert De Niro
+"""
+
+
+def language(text: str) -> str:
+    return language_of(re.findall(r"\w+", text.lower()))
+
+
+@table("text", ENGLISH.strip().splitlines())
+def test_english_with_words_of_others_stays_english(text: str) -> None:
+    assert language(text) == "english"
+    assert indexed_words(text) == wanted_words(text) == words(text)
+
+
+@table(
+    ("memory", "question"),
+    [
+        ("Wir haben zwei graue Katzen.", "Wie heißt die Katze?"),
+        ("Der Tierarzt hat die Häuser gesehen.", "Wann hat er das Haus gesehen?"),
+        ("Los médicos me recetaron unas pastillas.", "¿Quién me recetó la pastilla?"),
+        ("Nous avons loué des vélos électriques.", "Où est mon vélo électrique ?"),
+        ("Graue Katzen", "Wo sind die Katzen?"),  # too short to tell its language
+        ("The dentists have moved.", "Where is the dentist?"),
+    ],
+)
+def test_a_memory_is_found_by_other_forms_of_its_words(
+    words: Any, memory: str, question: str
+) -> None:
+    noise = ["Der Zug kommt.", "El tren llega.", "Le train arrive.", "The train is late."]
+    with RecallStore(embedding=words) as store:
+        store.add([memory, *noise])
+        [[first, *_]] = store.find([Search(question, 5, method="keyword")])
+
+    assert first.memory.content == memory

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store.kit import SmallEmbedding, ids
-from store.places import store_in
+from store.kit import SmallEmbedding, ids, store_in
 from tables import table
 
 from recall_retrievers.core.errors import ScopeError, StoreClosedError
@@ -71,9 +70,9 @@ def _fits(row: dict[str, Any], scope: Any, time: Any, given: Any, kind: Any) -> 
     )
 
 
-@pytest.fixture(scope="module", params=["memory", "path", "server"])
+@pytest.fixture(scope="module", params=["path", "server"])
 def shelf(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[RecallStore]:
-    """The same memories three ways; no test changes them."""
+    """The same memories in both kinds of row index; no test changes them."""
     folder: Path = tmp_path_factory.mktemp("shelf")
     with store_in(request.param, request, folder, "shelf", SmallEmbedding()) as store:
         store.add(ROWS)
@@ -173,28 +172,28 @@ def test_deleting_all_has_to_be_meant(
     assert in_memory.count() == 1
 
 
-def test_pages_survive_writes_in_between(store: RecallStore) -> None:
-    store.add(ROWS)
+def test_pages_survive_writes_in_between(in_memory: RecallStore) -> None:
+    in_memory.add(ROWS)
     seen: list[str] = []
-    page = list(store.memories(limit=10))
+    page = list(in_memory.memories(limit=10))
     while page:
         seen += ids(page)
         newer = {"id": f"new{len(seen)}", "content": "tea", "created_at": DAY + timedelta(days=99)}
-        store.add([newer])
+        in_memory.add([newer])
         last = page[-1]
-        store.delete([last.id, page[0].id])  # also the one that the next page is asked after
-        page = list(store.memories(limit=10, after=last))
+        in_memory.delete([last.id, page[0].id])  # also the one that the next page is asked after
+        page = list(in_memory.memories(limit=10, after=last))
 
     expected = sorted(ROWS, key=lambda row: (row["created_at"], row["id"]), reverse=True)
     assert seen == [row["id"] for row in expected]
 
 
-def test_a_list_goes_on_while_memories_change(store: RecallStore) -> None:
-    store.add(ROWS)
-    listed = store.memories(order="oldest")
+def test_a_list_goes_on_while_memories_change(in_memory: RecallStore) -> None:
+    in_memory.add(ROWS)
+    listed = in_memory.memories(order="oldest")
     first = next(listed)
     # In a path and in memory rows are read 250 at a time; what is replaced meanwhile comes once.
-    store.add([{**row, "content": "rum"} for row in ROWS if row["id"] != first.id])
+    in_memory.add([{**row, "content": "rum"} for row in ROWS if row["id"] != first.id])
 
     rest = ids(list(listed))
     assert len(rest) == len(set(rest)) == 59
@@ -217,12 +216,3 @@ async def test_async_twins(store: RecallStore) -> None:
         assert len(await store.ascopes()) == 4
     with pytest.raises(StoreClosedError):
         store.count()
-
-
-async def test_a_method_that_a_subclass_overrides_is_awaited_as_it_is() -> None:
-    class Counted(RecallStore):
-        def count(self, **conditions: Any) -> int:
-            return -1
-
-    with Counted(embedding=SmallEmbedding()) as store:
-        assert await store.acount() == -1

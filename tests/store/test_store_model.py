@@ -134,7 +134,7 @@ class Sequence:
     def run(self) -> None:
         """Make random calls; after each, both users must see what the model has."""
         calls = [self.add, self.add, self.update, self.update, self.later, self.delete]
-        calls += [self.delete_some, self.purge, self.find, self.find, self.pages]
+        calls += [self.delete_some, self.purge, self.find, self.find]
         calls += [self.supersede, self.supersede, self.supersede, self.earlier]
         for _ in range(CALLS):
             owner = self.random.choice(self.owners)
@@ -276,19 +276,6 @@ class Sequence:
         nearest, worded = self.views[owner].find([search, replace(search, method="keyword")])
         assert {hit.id for hit in nearest} == {each.id for each in expected}
         assert {hit.id for hit in worded} == {each.id for each in expected if word in each.text}
-
-    def pages(self, owner: str) -> None:
-        expected, listed = self.model.living(owner), list[Memory]()
-        newest = self.random.random() < 0.5
-        while page := [
-            *self.views[owner].memories(
-                order="newest" if newest else "oldest",
-                limit=2,
-                after=listed[-1] if listed else None,
-            )
-        ]:
-            listed += page
-        assert [Row.of(each) for each in listed] == (expected if newest else expected[::-1])
 
     # -- values -----------------------------------------------------------------------------------
 

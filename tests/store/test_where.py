@@ -122,39 +122,28 @@ def test_a_filter_gives_exactly_the_rows_of_which_it_is_true(rows: RecallStore) 
     check()
 
 
-class TestRecordedTime:
-    @pytest.fixture
-    def dated(self, in_memory: RecallStore) -> RecallStore:
-        days = ["1969-07-20", "2024-03-04", "2024-03-05", "2024-03-06"]
-        in_memory.add({"content": day, "created_at": f"{day}T00:00:00Z"} for day in days)
-        return in_memory
+def test_a_recorded_time_compares_with_a_datetime_an_iso_text_or_milliseconds(
+    in_memory: RecallStore,
+) -> None:
+    dates = ["1969-07-20", "2024-03-04", "2024-03-05", "2024-03-06"]
+    in_memory.add({"content": day, "created_at": f"{day}T00:00:00Z"} for day in dates)
 
-    @pytest.mark.parametrize(
-        "moment",
-        [
-            datetime(2024, 3, 5, tzinfo=UTC),
-            "2024-03-05T00:00:00Z",
-            "2024-03-05T05:30:00+05:30",
-            1709596800000,
-        ],
-        ids=str,
-    )
-    def test_it_compares_with_a_datetime_an_iso_text_or_milliseconds(
-        self, dated: RecallStore, moment: object
-    ) -> None:
-        def days(condition: object) -> list[str]:
-            search = Search("day", limit=9, filter={"created_at": condition})
-            return sorted(each.memory.content for each in dated.find([search])[0])
+    def days(condition: object) -> list[str]:
+        search = Search("day", limit=9, filter={"created_at": condition})
+        return sorted(each.memory.content for each in in_memory.find([search])[0])
 
+    for moment in (
+        datetime(2024, 3, 5, tzinfo=UTC),
+        "2024-03-05T05:30:00+05:30",
+        1709596800000,
+    ):
         assert days({"$gte": moment}) == ["2024-03-05", "2024-03-06"]
         assert days({"$gt": moment}) == ["2024-03-06"]
         assert days({"$lt": moment}) == ["1969-07-20", "2024-03-04"]
         assert days(moment) == ["2024-03-05"]
         assert days({"$in": [moment, "2024-03-04T00:00:00Z"]}) == ["2024-03-04", "2024-03-05"]
-
-    def test_text_that_is_no_time_is_an_error(self) -> None:
-        with pytest.raises(FilterError, match="created_at"):
-            filter_where({"created_at": {"$gte": "last Tuesday"}})
+    with pytest.raises(FilterError, match="created_at"):
+        days({"$gte": "last Tuesday"})
 
 
 @table(
@@ -164,28 +153,21 @@ class TestRecordedTime:
         ({"a": {"$like": "x"}}, "condition is one of"),
         ({"a": {}}, "is empty"),
         ({"a": {"$in": []}}, "takes a list of values"),
-        ({"a": {"$nin": ()}}, "takes a list of values"),
         ({"a": {"$in": "xyz"}}, "takes a list of values"),
         ({"a": {"$gte": "2024"}}, "compares numbers"),
-        ({"a": {"$lt": True}}, "compares numbers"),
         ({"a": math.nan}, "finite number"),
         ({"a": {"$in": [1.0, math.inf]}}, "finite number"),
         ({"a": 2**63}, "64 bits"),
-        ({"a": {"$in": [1, 2**70]}}, "64 bits"),
         ({"a": None}, "text, a number or a boolean"),
         ({"a": [1, 2]}, "text, a number or a boolean"),
-        ({"a": np.int64(1)}, "text, a number or a boolean"),
         ({"a": {"$eq": {"b": 1}}}, "text, a number or a boolean"),
         ({"$and": []}, "at least one filter"),
-        ({"$and": {"a": 1}}, "at least one filter"),
         ({"$or": "a"}, "at least one filter"),
         ({"$and": ["a"]}, "mapping of keys"),
         ({"$not": {"a": 1}}, r"combine filters with \$and and \$or"),
-        ({"$in": ["a"]}, r"combine filters with \$and and \$or"),
         ({"#document": "tea"}, r"takes \$contains"),
         ({"#document": {"$in": ["tea"]}}, r"takes \$contains"),
         ("a = 1", "mapping of keys"),
-        ([("a", 1)], "mapping of keys"),
     ],
     ids=str,
 )
