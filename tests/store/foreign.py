@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import chromadb
@@ -46,26 +47,17 @@ def metadata_of(number: int, moment: object) -> dict[str, Any]:
     }
 
 
-Filler = Callable[[chromadb.ClientAPI, str, SmallEmbedding, Callable[[datetime], object]], Any]
-
-
-def _by_langchain(space: str | None) -> Filler:
-    def fill(
-        client: chromadb.ClientAPI,
-        name: str,
-        embedding: SmallEmbedding,
-        write: Callable[[datetime], object],
-    ) -> Any:
-        chosen = {} if space is None else {"collection_metadata": {"hnsw:space": space}}
-        theirs = Chroma(name, embedding, client=client, **chosen)
-        theirs.add_texts(
-            TEXTS,
-            [metadata_of(n, write(each)) for n, each in enumerate(MOMENTS)],
-            ids=[f"row{n}" for n in range(len(TEXTS))],
-        )
-        return client.get_collection(name, embedding_function=None)
-
-    return fill
+def _by_langchain(
+    client: chromadb.ClientAPI,
+    name: str,
+    embedding: SmallEmbedding,
+    write: Callable[[datetime], object],
+    space: str,
+) -> Any:
+    theirs = Chroma(name, embedding, client=client, collection_metadata={"hnsw:space": space})
+    metadatas = [metadata_of(n, write(each)) for n, each in enumerate(MOMENTS)]
+    theirs.add_texts(TEXTS, metadatas, ids=[f"row{n}" for n in range(len(TEXTS))])
+    return client.get_collection(name, embedding_function=None)
 
 
 def _by_llamaindex(
@@ -75,24 +67,23 @@ def _by_llamaindex(
     write: Callable[[datetime], object],
 ) -> Any:
     collection = client.create_collection(name, embedding_function=None)
-    ChromaVectorStore(chroma_collection=collection).add(
-        [
-            TextNode(
-                id_=f"row{n}",
-                text=text,
-                metadata=metadata_of(n, write(MOMENTS[n])),
-                embedding=embedding.embed_query(text),
-            )
-            for n, text in enumerate(TEXTS)
-        ]
-    )
+    nodes = [
+        TextNode(
+            id_=f"row{n}",
+            text=text,
+            metadata=metadata_of(n, write(MOMENTS[n])),
+            embedding=embedding.embed_query(text),
+        )
+        for n, text in enumerate(TEXTS)
+    ]
+    ChromaVectorStore(chroma_collection=collection).add([*nodes])
     return collection
 
 
-FILLERS: dict[str, Filler] = {
-    "langchain, l2": _by_langchain(None),
-    "langchain, cosine": _by_langchain("cosine"),
-    "langchain, ip": _by_langchain("ip"),
+FILLERS: dict[str, Callable[..., Any]] = {
+    "langchain, l2": partial(_by_langchain, space="l2"),
+    "langchain, cosine": partial(_by_langchain, space="cosine"),
+    "langchain, ip": partial(_by_langchain, space="ip"),
     "llamaindex": _by_llamaindex,
 }
 

@@ -127,14 +127,6 @@ def change(path: Path, diary: Diary, seed: int) -> None:
                 there = [row_id for row_id in there if row_id not in gone]
 
 
-def reopen(path: Path, diary: Diary, seed: int) -> None:
-    """The path opened, asked and closed, over and over."""
-    for call in range(10_000):
-        with RecallStore(path, embedding=embedding()) as store:
-            store.find([Search("anything", 3)])
-            _add(store, diary, [f"o{seed}-{call}-{x}" for x in range(40)], call)
-
-
 def repair(path: Path, diary: Diary, seed: int) -> None:
     """The same damage repaired, over and over."""
     for _ in range(10_000):

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from store.following import by_words
 
-from recall_retrievers.core.errors import MemoryFormatError, ScopeError, StoreError
+from recall_retrievers.core.errors import MemoryFormatError, StoreError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 
 WHEN = "2024-03-12T15:20:00Z"
@@ -56,14 +57,9 @@ def test_storing_it_again_or_more_of_it_stores_nothing_twice(
         again = store.add_conversation(PETS, created_at=created_at)
 
         assert again[:2] == first
+        assert asyncio.run(store.aadd_conversation(PETS, created_at=created_at)) == again
         assert store.count() == 3
         assert [each.created_at for each in store.get(first)] == [each.created_at for each in told]
-
-
-def test_the_same_words_said_twice_are_two_turns(words: Any) -> None:
-    with RecallStore(embedding=words) as store:
-        said = [{"role": "user", "content": text} for text in ("OK.", "Really?", "OK.")]
-        assert len(set(store.add_conversation(said, created_at=WHEN))) == 3
 
 
 def test_it_goes_on_where_an_earlier_call_ended(words: Any) -> None:
@@ -105,38 +101,6 @@ def test_several_turns_of_one_speaker_answer_the_same_turn(words: Any) -> None:
     assert [each.said_before for each in turns] == ["", *["Bob: Any pets?"] * 2, "Ann: All tabby."]
 
 
-def test_notes_are_no_conversation(words: Any) -> None:
-    days = [Memory(content=each, created_at="2024-03-12") for each in ("I like tea.", "I moved.")]
-    own = [{"role": "user", "content": each} for each in ("I like tea.", "I moved.")]
-    with RecallStore(embedding=words) as store:
-        notes = store.get(store.add_conversation(days) + store.add_conversation(own))
-
-    assert [each.turn_before for each in notes] == [""] * 4
-
-
-def test_only_the_end_of_a_long_turn_is_kept(words: Any) -> None:
-    long = " ".join(f"word{number}" for number in range(100))
-    with RecallStore(embedding=words) as store:
-        for text, end in ((long, long.split()[-20:]), ("茶" * 90, ["茶" * 40])):
-            said = [
-                {"role": "assistant", "content": text},
-                {"role": "user", "content": "Yes."},
-            ]
-            [_, turn] = store.get(store.add_conversation(said, created_at=WHEN))
-            assert turn.said_before.split() == end
-
-
-def test_a_memory_keeps_what_it_says_of_itself(words: Any) -> None:
-    insight = Memory(content="Likes tea.", memory_type="insight", id="tea", created_at=WHEN)
-    with RecallStore(embedding=words) as store:
-        store.add_conversation([insight], scope={"user_id": "ann"})
-        [kept] = store.get(["tea"])
-
-        assert (kept.memory_type, kept.scope.user_id) == ("insight", "ann")
-        with pytest.raises(ScopeError):
-            store.add_conversation([kept], scope={"user_id": "bob"})
-
-
 @pytest.mark.parametrize(
     ("messages", "complaint"),
     [
@@ -155,8 +119,77 @@ def test_what_is_no_conversation_is_refused(words: Any, messages: Any, complaint
         assert store.count() == 0
 
 
-def test_the_event_loop_is_not_blocked_and_the_ids_are_the_same(words: Any) -> None:
+def test_only_the_end_of_a_long_turn_is_kept(words: Any) -> None:
+    long = " ".join(f"word{number}" for number in range(100))
     with RecallStore(embedding=words) as store:
-        ids = store.add_conversation(PETS, created_at=WHEN)
-        assert asyncio.run(store.aadd_conversation(PETS, created_at=WHEN)) == ids
-        assert store.add_conversation([]) == []
+        for text, end in ((long, long.split()[-20:]), ("茶" * 90, ["茶" * 40])):
+            said = [
+                {"role": "assistant", "content": text},
+                {"role": "user", "content": "Yes."},
+            ]
+            [_, turn] = store.get(store.add_conversation(said, created_at=WHEN))
+            assert turn.said_before.split() == end
+
+
+SAID = [
+    ("Ann", "Look at the picture of my kittens!"),
+    ("Bob", "Lovely."),
+    ("Bob", "How many?"),
+    ("Ann", "Three of them."),
+    ("Ann", "All tabby."),
+    ("Bob", "What does the vet say?"),
+    ("Ann", "They thrive."),
+]
+TURNS = [{"id": f"t{n}", "name": name, "content": text} for n, (name, text) in enumerate(SAID)]
+
+
+def scores(store: RecallStore, text: str, **search: Any) -> dict[str, float]:
+    [hits] = store.find([Search(text, 20, method="keyword", **search)])
+    found = {hit.memory.id: hit.score for hit in hits}
+    assert len(found) == len(hits), "a row is found twice: by its old words, too"
+    return found
+
+
+def test_a_turn_is_found_by_the_words_around_it_after_those_that_have_them(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add_conversation(TURNS, created_at=WHEN)
+
+        assert list(scores(store, "vet")) == ["t5", "t6", "t4"]
+        assert list(scores(store, "kittens")) == ["t0", "t1", "t2"]
+        assert list(scores(store, "tabby")) == ["t4", "t5", "t3", "t6"]
+
+
+def test_of_several_turns_of_one_speaker_the_last_stands_before(words: Any) -> None:
+    said = ["Which cake?", "The lemon one.", "With poppy seeds.", "No icing.", "A big one."]
+    turns = [
+        {"id": str(n), "name": "Ann" if n else "Bob", "content": text}
+        for n, text in enumerate(said)
+    ]
+    with RecallStore(embedding=words) as store:
+        store.add_conversation(turns, created_at=WHEN)
+
+        assert list(scores(store, "lemon")) == ["1", "2", "0", "3"]
+        assert list(scores(store, "poppy")) == ["2", "3", "1", "4"]
+
+
+def test_notes_and_what_is_shown_have_no_words_of_others(words: Any) -> None:
+    notes = [Memory(id=str(n), content=text, created_at=WHEN) for n, (_, text) in enumerate(SAID)]
+    with RecallStore(embedding=words) as store:
+        store.add(notes)
+        assert list(scores(store, "vet")) == ["5"]
+    with RecallStore(embedding=words) as store:
+        store.add_conversation(TURNS, created_at=WHEN)
+        [[first, second, *_]] = store.find([Search("vet", 3, method="keyword")])
+        assert [first.memory.content, second.memory.content] == [SAID[5][1], SAID[6][1]]
+
+
+def test_words_of_a_turn_that_is_gone_or_replaced_find_nothing(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add_conversation(TURNS, created_at=WHEN)
+        [fourth] = store.get(["t4"])
+        store.add([fourth.model_copy(update={"content": "All ginger."})])
+        assert "t3" not in scores(store, "tabby")
+        assert "t3" in scores(store, "ginger")
+
+        store.delete(["t4"])
+        assert scores(store, "ginger") == {}

@@ -1,16 +1,128 @@
-"""A collection copied into another one: whole, embedded only by another model, resumed."""
+"""What people have goes straight into a store, and a collection is copied into another one."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import chromadb
 import pytest
 from chroma_server import ChromaServer
+from langchain_core.documents import Document
+from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+from llama_index.vector_stores.chroma import ChromaVectorStore
 from store.kit import Counting, SmallEmbedding, best, ids, python_process
 
-from recall_retrievers.core.errors import StoreError
-from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.stage import Search
+from langchain_recall import RecallRetriever as LangChainRetriever
+from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
+from recall_retrievers import Memory, MemoryFormatError, read_memories
 from recall_retrievers.store import RecallStore
+
+FIELDS_OF_ONE = {
+    "created_at": "2024-03-05T10:00:00+00:00",
+    "memory_type": "insight",
+    "author": "Ann",
+    "quality": 0.5,
+    "expires_at": "2524-03-05T10:00:00+00:00",
+    "user_id": "ann",
+    "event_ranges": "2024-03-01T00:00:00+00:00/2024-03-02T00:00:00+00:00",
+}
+OTHERS = {
+    "document_id": "letters",  # what rows and LlamaIndex keep for themselves
+    "event_start": "noon",
+    "written_at": 7,
+    "text": ["a", "b"],
+    "metadata.text": True,
+    "topic": "tea",
+}
+SOURCE = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id="letters")}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        Document("Tea.", id="m1", metadata={**FIELDS_OF_ONE, **OTHERS, "page": None}),
+        TextNode(text="Tea.", id_="m1", metadata={**FIELDS_OF_ONE, **OTHERS}),
+        NodeWithScore(
+            node=TextNode(text="Tea.", id_="m1", metadata={**FIELDS_OF_ONE, **OTHERS}), score=0.5
+        ),
+    ],
+    ids=lambda source: type(source).__name__,
+)
+def test_metadata_becomes_fields_and_the_rest_stays_as_it_is(
+    in_memory: RecallStore, source: Any
+) -> None:
+    assert in_memory.add([source]) == ["m1"]
+
+    [memory] = in_memory.get(["m1"])
+    assert memory.content == "Tea."
+    for name in ("created_at", "expires_at"):
+        assert getattr(memory, name).isoformat() == FIELDS_OF_ONE[name]
+    assert (memory.memory_type, memory.author, memory.quality) == ("insight", "Ann", 0.5)
+    assert memory.scope.fields() == {"user_id": "ann"}
+    assert [each.describe() for each in memory.events] == ["2024-03-01 (Friday)"]
+    assert memory.metadata == OTHERS
+    assert best(in_memory, "tea", filter={"document_id": "letters"})
+    assert not best(in_memory, "tea", filter={"document_id": "bills"})
+    assert in_memory.add(in_memory.memories()) == ["m1"]  # and once more
+    assert in_memory.get(["m1"]) == [memory]
+
+
+def test_results_of_both_faces_are_stored_again_without_their_trace(
+    in_memory: RecallStore, small: SmallEmbedding
+) -> None:
+    in_memory.add([Memory(content="Tea at noon.", id="m1", created_at=0, metadata={"topic": "x"})])
+    found = [
+        *LangChainRetriever(store=in_memory).invoke("tea"),
+        *LlamaIndexRetriever(store=in_memory).retrieve("tea"),
+    ]
+    for each in found:
+        with RecallStore(embedding=small) as other:
+            other.add([each])
+            assert list(other.memories()) == list(in_memory.memories())
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["as written", "copied by a script"])
+def test_a_collection_of_llamaindex_is_copied_with_all_it_has(
+    in_memory: RecallStore,
+    chroma: chromadb.ClientAPI,
+    small: SmallEmbedding,
+    collection_name: str,
+    whole: bool,
+) -> None:
+    rows = chroma.create_collection(collection_name, embedding_function=None)
+    metadata = {"quality": "high", "created_day": 3, "when": "2024-03-05"}
+    node = TextNode(text="tea", id_="n1", metadata=metadata, relationships=SOURCE)
+    node.embedding = small.embed_query("tea")
+    ChromaVectorStore(chroma_collection=rows).add([node])
+    if not whole:
+        rows.update(ids=["n1"], metadatas=[{"_node_content": None}])
+    theirs = RecallStore(rows, embedding=small, fields={"created_at": "when"})
+    [expected] = theirs.memories()
+    assert expected.metadata.items() >= {**metadata, "ref_doc_id": "letters"}.items()
+
+    in_memory.add(theirs.memories())
+    assert list(in_memory.memories()) == [expected]
+    theirs.copy_to(in_memory)
+    assert list(in_memory.memories()) == [expected]
+
+
+def test_a_time_that_cannot_be_read_is_never_the_clock(
+    in_memory: RecallStore, tmp_path: Path
+) -> None:
+    wrong = {"created_at": "last spring"}
+    for retriever, source in (
+        (LangChainRetriever(store=in_memory).add_documents, Document("Tea.", metadata=wrong)),
+        (LlamaIndexRetriever(store=in_memory).add_nodes, TextNode(text="Tea.", metadata=wrong)),
+    ):
+        with pytest.raises(MemoryFormatError, match=r"'last spring'.*ISO 8601"):
+            retriever([source])
+    file = tmp_path / "notes.jsonl"
+    rows: list[dict[str, Any]] = [{"content": "Tea."}, {"content": "Milk.", **wrong}]
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with pytest.warns(UserWarning, match="notes.jsonl: without 1 line.*\nline 2: .*last spring"):
+        assert [each.content for each in read_memories(file)] == ["Tea."]
+    assert in_memory.count() == 0
+
 
 MEMORIES = [
     Memory(
@@ -79,32 +191,6 @@ def test_a_folder_moves_to_a_server_and_back(
             assert len(two_weeks_before) == 100  # an empty list of events stays empty
 
 
-def test_a_copy_that_was_interrupted_goes_on(
-    filled: Path, chroma_server: ChromaServer, collection_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with (
-        RecallStore(filled, embedding=Once()) as here,
-        RecallStore(
-            chroma_server.client(), collection_name, embedding=Once(), create=True
-        ) as there,
-    ):
-        written: list[int] = []
-        upsert = chromadb.Collection.upsert
-
-        def fails_once(self: chromadb.Collection, **rows: list[str]) -> None:
-            written.append(len(rows["ids"]))
-            if len(written) == 2:
-                raise ConnectionError("the network is gone")
-            upsert(self, **rows)  # type: ignore[arg-type]  # passed on as it came
-
-        monkeypatch.setattr(chromadb.Collection, "upsert", fails_once)
-        with pytest.raises(StoreError, match="network"):
-            here.copy_to(there)
-        assert there.count() == 250
-        assert here.copy_to(there) == there.count() == 300
-        assert written == [250, 50, 50]  # the first 250 are not written again
-
-
 def test_another_model_embeds_and_goes_on_after_a_kill(filled: Path) -> None:
     whole = {"include_superseded": True}
     with RecallStore(filled, embedding=SmallEmbedding()) as here:
@@ -125,27 +211,3 @@ def test_another_model_embeds_and_goes_on_after_a_kill(filled: Path) -> None:
         for method in ("semantic", "keyword"):
             assert ids(best(there, "word123, ago", method=method)) == ["m123"]
         assert len(best(there, "tea", 300, filter={"event_start": {"$gt": 0}})) == 100
-
-
-@pytest.mark.parametrize("embedding", [Once(), SmallEmbedding(32, "other")])
-def test_rows_of_others_become_memories(
-    tmp_path: Path, chroma: chromadb.ClientAPI, embedding: SmallEmbedding
-) -> None:
-    small = SmallEmbedding()
-    theirs = chroma.get_or_create_collection("theirs", embedding_function=None)
-    theirs.add(
-        ids=["a", "b"],
-        documents=["two weeks ago I had tea", "bread"],
-        embeddings=small.embed_documents(["two weeks ago I had tea", "bread"]),
-        metadatas=[{"date": "2024-03-20", "owner": "ann"}, {"date": "2024-03-21", "owner": "bob"}],
-    )
-    fields = {"created_at": "date", "user_id": "owner"}
-    with (
-        RecallStore(chroma, "theirs", embedding=small, fields=fields) as source,
-        RecallStore(tmp_path, embedding=embedding) as copy,
-    ):
-        assert source.copy_to(copy) == 2
-        [hit] = copy.find([Search("tea", 1, method="keyword")])[0]
-        assert hit.memory.scope.user_id == "ann"
-        assert [each.grain for each in hit.memory.events] == ["day"]
-    chroma.delete_collection("theirs")

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import chromadb
-import numpy as np
 import pytest
-from chroma_server import ChromaServer
-from store.elsewhere import opens_elsewhere, server
+from store.elsewhere import server
 from store.killed import new_store
 from store.kit import Counting, SmallEmbedding, best
 
@@ -294,35 +292,6 @@ def test_a_vector_that_the_row_index_has_of_another_text_is_made_again(path: Pat
         assert rows.query(query_embeddings=asked, n_results=1)["ids"] == [["m5"], ["m6"], ["m7"]]
 
 
-def test_vectors_that_are_not_scaled_keep_their_length(tmp_path: Path) -> None:
-    class Long(SmallEmbedding):
-        def embed_documents(self, texts: list[str]) -> list[list[float]]:
-            return [[3 * x for x in vector] for vector in super().embed_documents(texts)]
-
-    path = tmp_path / "memories"
-    with chromadb.PersistentClient(str(path)) as client:
-        settings = {"hnsw": {"space": "l2", "sync_threshold": 20}}
-        client.create_collection("memories", configuration=settings, embedding_function=None)
-    with RecallStore(path, embedding=Long()) as store:  # it becomes one of ours
-        store.add({"id": f"m{x}", "content": text(x)} for x in range(20))
-    without_names(index_of(path))
-
-    RecallStore.repair(path, embedding=Long())
-
-    with raw(path) as rows:
-        read = np.asarray(rows.get(include=["embeddings"])["embeddings"])
-    assert np.linalg.norm(read, axis=1) == pytest.approx(3 * np.ones(20), abs=1e-4)
-
-
-def test_a_copy_and_a_path_that_was_never_closed_are_whole(path: Path, tmp_path: Path) -> None:
-    store = RecallStore(path, embedding=SmallEmbedding())
-    store.add([text(x) for x in range(ROWS, ROWS + 60)])  # Chroma saves again
-    copied = Path(shutil.copytree(path, tmp_path / "copy", copy_function=shutil.copyfile))
-    store.close()
-
-    assert opens_elsewhere(copied) == "188"
-
-
 @pytest.mark.parametrize("left", [None, b"", b"no database at all" * 10])
 def test_a_path_that_held_memories_and_now_has_none_says_so(path: Path, left: bytes | None) -> None:
     (path / "chroma.sqlite3").unlink()
@@ -387,36 +356,6 @@ def test_other_collections_stay_as_they_are_and_a_repair_that_was_killed_is_done
     with chromadb.PersistentClient(str(path)) as client:
         found = client.get_collection("others").get(include=["embeddings"])
     assert found["embeddings"].tolist() == vectors
-
-
-def test_an_index_of_no_rows_is_repaired_too(path: Path) -> None:
-    with RecallStore(path, embedding=SmallEmbedding()) as store:
-        store.delete([each.id for each in store.memories()])
-    without_names(index_of(path))
-
-    [repaired] = RecallStore.repair(path, embedding=SmallEmbedding())
-
-    assert (repaired.rows, repaired.recovered, repaired.embedded) == (0, 0, 0)
-    with RecallStore(path, embedding=SmallEmbedding()) as store:
-        store.add([{"id": "new", "content": text(1)}])
-        assert best(store, text(1))[0].id == "new"
-
-
-def test_what_a_server_has_lost_is_stored_by_a_load_that_is_done_again(path: Path) -> None:
-    (index_of(path) / "index_metadata.pickle").unlink()
-    chroma = ChromaServer(path)
-    embedding = Counting()
-    rows = [{"id": f"m{x}", "content": text(x), "author": "Ann"} for x in range(40)]
-    try:
-        with RecallStore(chroma.client(), embedding=embedding) as store:
-            store.add(rows)
-            assert best(store, text(7))[0].id == "m7"
-            embedding.embedded = 0
-            store.add(rows)
-    finally:
-        chroma.stop()
-
-    assert embedding.embedded == 0
 
 
 @own_process

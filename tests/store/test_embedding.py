@@ -1,19 +1,138 @@
-"""The embedding default."""
+"""The embedding default, and the models that are taken instead of it."""
 
+import asyncio
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tables import table
 
 from recall_retrievers.core.errors import StoreError
-from recall_retrievers.store.embedding import bert, minilm
+from recall_retrievers.store.embedding import local_model, minilm
+from recall_retrievers.store.embedding.embedder import as_embedder
+from recall_retrievers.store.embedding.local_model import LocalModel
 from recall_retrievers.store.embedding.minilm import MiniLM
+from recall_retrievers.store.embedding.multilingual import Multilingual
 from recall_retrievers.store.embedding.token_vectors import unit
+
+
+class OwnModel:
+    """A model with LangChain's methods that answers what it was made with."""
+
+    def __init__(self, answer: object, **attributes: object) -> None:
+        self.answer = answer
+        vars(self).update(attributes)
+
+    def embed_documents(self, texts: list[str]) -> object:
+        return self.answer
+
+    def embed_query(self, text: str) -> object:
+        return self.answer
+
+    async def aembed_query(self, text: str) -> object:
+        return self.answer
+
+
+class TestAsEmbedder:
+    def test_none_is_the_default(self) -> None:
+        assert isinstance(as_embedder(None), MiniLM)
+
+    @pytest.mark.parametrize("face", ["langchain_recall", "llamaindex_recall"])
+    async def test_the_default_of_a_face_is_the_default(self, face: str) -> None:
+        model, vectors = (
+            pytest.importorskip(face).MiniLM(),
+            MiniLM().embed_documents(["tea", "car"]),
+        )
+        if face == "langchain_recall":
+            documents, ask, aask = model.embed_documents, model.embed_query, model.aembed_query
+        else:
+            documents = model.get_text_embedding_batch
+            ask, aask = model.get_query_embedding, model.aget_query_embedding
+
+        assert isinstance(as_embedder(model), MiniLM)
+        assert documents(["tea", "car"]) == vectors.tolist()
+        assert ask("tea") == await aask("tea") == MiniLM().embed_query("tea").tolist()
+
+    async def test_langchain(self) -> None:
+        embeddings = pytest.importorskip("langchain_core.embeddings")
+        model = embeddings.DeterministicFakeEmbedding(size=7)
+        embedder = as_embedder(model)
+        expected = np.asarray([model.embed_query("a"), model.embed_query("b")], dtype=np.float32)
+        assert embedder.model_name == "DeterministicFakeEmbedding"
+        rows = embedder.embed_documents(["a", "b"])
+        assert rows.dtype == np.float32
+        assert (rows == expected).all()
+        for row in (embedder.embed_query("a"), await embedder.aembed_query("a")):
+            assert (row == expected[0]).all()
+
+    async def test_llamaindex(self) -> None:
+        pytest.importorskip("llama_index.core")
+        from llama_index.core.base.embeddings.base import BaseEmbedding
+
+        class Letters(BaseEmbedding):
+            def _get_text_embedding(self, text: str) -> list[float]:
+                return [float(len(text)), 1.0]
+
+            def _get_query_embedding(self, query: str) -> list[float]:
+                return [float(len(query)), 2.0]
+
+            async def _aget_query_embedding(self, query: str) -> list[float]:
+                return self._get_query_embedding(query)
+
+        embedder = as_embedder(Letters())
+        assert embedder.model_name == "Letters"  # and not LlamaIndex's "unknown"
+        assert embedder.embed_documents(["a", "bcd"]).tolist() == [[1, 1], [3, 1]]
+        assert embedder.embed_query("bcd").tolist() == [3, 2]
+        assert (await embedder.aembed_query("bcd")).tolist() == [3, 2]
+
+    def test_other_names_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="'default' and 'multilingual'; got 'all-Mi"):
+            as_embedder("all-MiniLM-L6-v2")
+
+    @pytest.mark.parametrize("model", [384, object(), lambda texts: texts, OwnModel])
+    def test_anything_else_is_refused(self, model: object) -> None:
+        with pytest.raises(TypeError, match="LangChain Embeddings, a LlamaIndex BaseEmbedding"):
+            as_embedder(model)
+
+    def test_names(self) -> None:
+        for attributes, name in (
+            ({"model_name": "BAAI/bge-small-en"}, "BAAI/bge-small-en"),
+            ({"model_name": "unknown", "model": "nomic-embed-text"}, "nomic-embed-text"),
+            ({"model": "models/gemini-embedding-001"}, "gemini-embedding-001"),
+            ({"model_name": "sentence-transformers/all-MiniLM-L6-v2"}, MiniLM.model_name),
+            ({"model_name": "", "model": object()}, "OwnModel"),
+            ({}, "OwnModel"),
+        ):
+            assert as_embedder(OwnModel(None, **attributes)).model_name == name
+
+
+@table(
+    ("answer", "complaint"),
+    [
+        ([[1.0, 2.0], [float("nan"), 2.0]], "NaN or infinity for text 2 of 2"),
+        ([[1e300, 2.0], [1.0, 2.0]], "NaN or infinity for text 1 of 2"),
+        ([[1.0, 2.0]], r"shape \(1, 2\) for 2 text"),
+        ([1.0, 2.0], r"shape \(2,\) for 2 text"),
+        ([float("nan"), 1.0], r"shape \(2,\) for 2 text"),
+        ([[], []], r"shape \(2, 0\) for 2 text"),
+        ([[1.0, 2.0], [1.0]], "vectors of one length"),
+        (None, r"shape \(\)"),
+        ("words", "something else than vectors"),
+    ],
+)
+def test_bad_vectors_are_named(answer: object, complaint: str) -> None:
+    embedder = as_embedder(OwnModel(answer, model="acme-1"))
+    with pytest.raises(StoreError, match=f"'acme-1'.*{complaint}"):
+        embedder.embed_documents(["a", "b"])
+    for ask in (embedder.embed_query, lambda text: asyncio.run(embedder.aembed_query(text))):
+        if answer != [1.0, 2.0]:
+            with pytest.raises(StoreError, match="'acme-1'"):
+                ask("a")
+
 
 TALK = [
     "When did we last speak about tea?",
@@ -21,7 +140,16 @@ TALK = [
     "The dentist on Elm Street filled a tooth last Tuesday, and it hurt.",
     "ok",
 ]
-MIXED = ["tea", "word " * 400, "A middling sentence about nothing much.", "", "东京 😀", "tea"]
+MIXED = [
+    "tea",
+    "word " * 400,
+    "A middling sentence about nothing much.",
+    "",
+    "东京 😀",
+    "a\0b",
+    "\ud83d",
+]
+MODELS = pytest.mark.parametrize("model", [MiniLM, Multilingual], ids=["minilm", "multilingual"])
 
 
 @pytest.fixture
@@ -34,15 +162,18 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     MiniLM.load.cache_clear()
 
 
-class TestMiniLM:
-    def test_a_vector_depends_on_its_text_alone(self) -> None:
-        texts = [*MIXED, *(" ".join(["many", "small", "words"][: n % 4]) * n for n in range(50))]
-        vectors = MiniLM().embed_documents(texts)
-        assert (vectors[0] == vectors[5]).all()
-        for text, vector in zip(texts, vectors, strict=True):
-            assert (vector == MiniLM().embed_documents([text])[0]).all(), text
-            assert (vector == MiniLM().embed_query(text)).all(), text
+@MODELS
+def test_a_vector_depends_on_its_text_alone(model: type[LocalModel]) -> None:
+    texts = [*MIXED, *(" ".join(["many", "small", "words"][: n % 4]) * n for n in range(50))]
+    vectors = model().embed_documents(texts)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-4)
+    for text, vector in zip(texts, vectors, strict=True):
+        assert (vector == model().embed_documents([text])[0]).all(), text
+    same = model().embed_query("green tea") == model().embed_documents(["green tea"])[0]
+    assert same.all() == (model is MiniLM)  # E5 embeds a question as one
 
+
+class TestMiniLM:
     def test_a_text_is_cut_at_256_tokens(self) -> None:
         # [CLS] and [SEP] are two of the 256.
         full, longer, shorter = MiniLM().embed_documents(
@@ -69,19 +200,6 @@ class TestMiniLM:
             [hidden] = floats.run(None, inputs)
             assert vector @ unit(hidden[0].mean(axis=0)) > 0.99, text
 
-    def test_the_last_questions_are_remembered(self) -> None:
-        first, tokens = MiniLM().embed_query_with_tokens("When did we last speak about tea?")
-        again, by_word = MiniLM().embed_query_with_tokens("When did we last speak about tea?")
-        assert again is first
-        assert by_word is tokens
-        with pytest.raises(ValueError, match="read-only"):
-            first += 1
-        for number in range(64):
-            MiniLM().embed_query_with_tokens(f"{number}")
-        new, _ = MiniLM().embed_query_with_tokens("When did we last speak about tea?")
-        assert new is not first
-        assert (new == first).all()
-
     def test_the_telling_tokens_of_a_text_have_a_vector_each_in_the_light_of_the_text(self) -> None:
         texts = ["the river bank", "the money bank", "", "word " * 400, "Who is it?"]
         vectors, tokens = MiniLM().embed_with_tokens(texts)
@@ -96,24 +214,8 @@ class TestMiniLM:
         assert (river.vectors == alone.vectors).all()
         assert 0.2 < river.vectors[1] @ money.vectors[1] < 0.95  # one word, two meanings
 
-    def test_half_an_emoji_is_no_error(self) -> None:
-        assert np.isfinite(MiniLM().embed_query("so \ud83d")).all()
-
 
 class TestWeights:
-    def test_loaded_once_by_the_first_who_asks(
-        self, fresh: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        loads: list[object] = []
-        made = bert.network
-        monkeypatch.setattr(bert, "network", lambda own: loads.append(own) or made(own))
-        models = [MiniLM() for _ in range(8)]
-        assert not loads
-        with ThreadPoolExecutor(8) as pool:
-            vectors = list(pool.map(lambda model: model.embed_query("tea"), models))
-        assert len(loads) == 1
-        assert all((vector == vectors[0]).all() for vector in vectors)
-
     def test_none_installed(self, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(minilm, "packaged_weights", lambda: None)
         with pytest.raises(StoreError, match=r"recall-retrievers\[embedding\].*embedding="):
@@ -149,12 +251,6 @@ def run_python(tmp_path: Path) -> Callable[[str], None]:
 
 
 class TestProcess:
-    def test_importing_loads_nothing_heavy(self, run_python: Callable[[str], None]) -> None:
-        run_python(
-            "import sys; from recall_retrievers.store.embedding.minilm import MiniLM; MiniLM();"
-            "assert not {'onnxruntime', 'tokenizers'} & set(sys.modules)"
-        )
-
     def test_embedding_leaves_nothing_at_home(
         self, run_python: Callable[[str], None], tmp_path: Path
     ) -> None:
@@ -165,16 +261,16 @@ class TestProcess:
         )
         assert not list(tmp_path.rglob("*"))
 
+    @MODELS
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
     def test_a_forked_child_can_use_the_model_and_ends(
-        self, run_python: Callable[[str], None]
+        self, run_python: Callable[[str], None], model: type[LocalModel]
     ) -> None:
         run_python(
-            "import os, sys; from recall_retrievers.store.embedding.minilm import MiniLM\n"
-            "MiniLM().embed_query('tea')\n"
+            f"import os, sys; from {model.__module__} import {model.__name__} as Model\n"
+            "Model().embed_query('tea')\n"
             "child = os.fork()\n"
-            "vectors = MiniLM().embed_documents([f'tea {n}' for n in range(40)])\n"
-            "assert vectors.shape == (40, 384)\n"
+            "assert Model().embed_documents([f'tea {n}' for n in range(40)]).shape == (40, 384)\n"
             "sys.exit(os.waitpid(child, 0)[1] if child else 0)"
         )
 

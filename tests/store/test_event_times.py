@@ -3,9 +3,9 @@
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from store.kit import ZONES
 from tables import table
 
 from recall_retrievers.core.memory import Memory
@@ -62,14 +62,10 @@ def test_what_tells_of_no_event(text: str) -> None:
     [
         ("The deadline is May 12.", "2024-05-12 (Sunday)"),
         ("See you on Thursday.", "2024-03-21 (Thursday)"),
-        ("See you last Thursday.", "2024-03-14 (Thursday)"),
-        ("It was on May 12, 2023.", "2023-05-12 (Friday)"),
         ("It was in January.", "2024-01-01 to 2024-01-31"),
-        ("We booked Rome for 5 to 14 June.", "2024-06-05 to 2024-06-14"),
         ("I booked the flights on Sunday.", "2024-03-17 (Sunday)"),
         ("I heard that the course starts on 1 February.", "2025-02-01 (Saturday)"),
         ("The course started on 1 September.", "2023-09-01 (Friday)"),
-        ("He paid, the rest is due by 30 September.", "2024-09-30 (Monday)"),
         ("From 1 September on I work less.", "2024-09-01 (Sunday)"),
         ("The meeting was moved to 2 October.", "2024-10-02 (Wednesday)"),
         ("A walk with Ana, 22 April.", "2024-04-22 (Monday)"),
@@ -97,11 +93,8 @@ def test_a_time_has_the_direction_of_its_clause_and_else_is_the_nearer_one(
     [
         "The exam was postponed to 5 June.",
         "Der Termin am Vormittag wurde auf den 5. Juni verschoben.",
-        "Der Umzug wurde auf den 5. Juni verlegt.",
         "La cita se aplazó al 5 de junio.",
-        "Pospusieron la boda al 5 de junio.",
         "Le rendez-vous a été reporté au 5 juin.",
-        "On a repoussé le mariage au 5 juin.",
         "考试推迟到6月5日了。",
         "会議は6月5日に変更された。",
     ],
@@ -126,7 +119,6 @@ RELATIVE = [
     "in March", "last night", "today", "recently", "at 5pm", "and", "the dentist",
     "three years ago", "昨天", "上周二", "on Mondays", "until June 5",
 ]  # fmt: skip
-relative = st.lists(st.sampled_from(RELATIVE), max_size=5).map(" ".join)
 texts = st.lists(st.sampled_from([*RELATIVE, "in 2019"]), max_size=5).map(" ".join) | st.text(
     max_size=40
 )
@@ -153,30 +145,7 @@ def test_any_text_gives_bounded_ranges_in_the_zone_of_the_writer(
     assert len({(each.start, each.end) for each in events}) == len(events)
 
 
-@given(text=relative, recorded_at=st.datetimes(datetime(1970, 1, 1), datetime(2090, 1, 1)))
-@settings(deadline=None)
-def test_events_move_with_the_recorded_time_and_not_with_the_clock(
-    text: str, recorded_at: datetime
-) -> None:
-    """Four hundred years are a whole number of weeks: the same calendar comes again."""
-    now, then = (recorded_at.replace(tzinfo=UTC, year=recorded_at.year + n) for n in (0, 400))
-
-    def dated(moment: datetime) -> list[tuple[int, int, int, int]]:
-        return [
-            (each.start.month, each.start.day, each.start.hour, each.start.year - moment.year)
-            for each in event_times(text, moment)
-            if each.start is not None
-        ]
-
-    assert dated(now) == dated(then)
-
-
-ZONES = [
-    "Etc/GMT+12", "Pacific/Honolulu", "America/Los_Angeles", "America/New_York",
-    "America/St_Johns", "UTC", "Europe/Berlin", "Asia/Kolkata", "Asia/Shanghai",
-    "Australia/Sydney", "Pacific/Chatham", "Pacific/Kiritimati",
-]  # fmt: skip
-zones = st.sampled_from([ZoneInfo(name) for name in ZONES])
+zones = st.sampled_from([ZoneInfo(name) for name in ("Etc/GMT+12", "Pacific/Kiritimati", *ZONES)])
 
 
 @given(
@@ -199,48 +168,31 @@ def test_a_told_day_is_that_day_for_an_asker_in_any_zone(
         assert (each.matches(TimeRange(*asked, unit)) == "event") == (away == 0)
 
 
-def test_an_hour_is_the_same_moment_in_every_zone() -> None:
-    told_in = event_times("The call was yesterday at 11 pm.", RECORDED)
-    (there,) = extract_time("on 20 March 2024", RECORDED.astimezone(ZoneInfo("Asia/Tokyo")))
-    assert Memory(content="x", events=told_in).matches(there) == "event"
+@table(
+    ("told_as", "asked", "found"),
+    [
+        ("last week", "last Thursday", True),
+        ("last month", "in early February", True),
+        ("last month", "on February 6", False),
+        ("in 2023", "last summer", True),
+        ("in 2023", "in March 2023", False),
+        ("last Tuesday", "in 2024", True),
+        ("yesterday", "yesterday at 5pm", True),
+        ("yesterday", "two days ago", False),
+        ("two days ago", "on Mondays", True),
+        ("last Tuesday", "on Mondays", False),
+        ("last week", "on Mondays", False),
+    ],
+)
+def test_an_event_is_found_by_what_it_overlaps_if_it_is_not_told_much_more_coarsely(
+    told_as: str, asked: str, found: bool
+) -> None:
+    memory = Memory(content="x", events=event_times(told_as, RECORDED))
+    (time_range,) = extract_time(asked, RECORDED)
+    assert memory.matches(time_range) == ("event" if found else None)
 
 
-class TestHowCoarselyAnEventIsTold:
-    """It is found by a range it overlaps, if it is not told much more coarsely."""
-
-    @pytest.mark.parametrize(
-        ("told_as", "asked", "found"),
-        [
-            ("last week", "last Thursday", True),
-            ("last month", "in early February", True),
-            ("last month", "on February 6", False),
-            ("in 2023", "in 2023", True),
-            ("in 2023", "last summer", True),
-            ("in 2023", "in March 2023", False),
-            ("in 2023", "on March 5, 2023", False),
-            ("last Tuesday", "in 2024", True),
-            ("yesterday", "yesterday at 5pm", True),
-            ("yesterday", "two days ago", False),
-        ],
-    )
-    def test_one_range(self, told_as: str, asked: str, found: bool) -> None:
-        memory = Memory(content="x", events=event_times(told_as, RECORDED))
-        (time_range,) = extract_time(asked, RECORDED)
-        assert memory.matches(time_range) == ("event" if found else None)
-
-    @pytest.mark.parametrize(
-        ("told_as", "found"),
-        [("last Tuesday", False), ("two days ago", True), ("last week", False)],
-    )
-    def test_on_mondays_is_a_day_and_no_week(self, told_as: str, found: bool) -> None:
-        memory = Memory(content="x", events=event_times(told_as, RECORDED))
-        (mondays,) = extract_time("on Mondays", RECORDED)
-        assert (memory.matches(mondays) == "event") == found
-
-    def test_an_event_that_goes_on_is_found_by_what_it_overlaps(self) -> None:
-        since = TimeRange(datetime(2015, 1, 1, tzinfo=UTC), None, "day")
-        memory = Memory(content="x", events=[since])
-        (day,) = extract_time("yesterday", RECORDED)
-        assert memory.matches(day) == "event"
-        (mondays,) = extract_time("on Mondays", RECORDED)
-        assert memory.matches(mondays) is None
+def test_an_event_that_goes_on_is_found_by_what_it_overlaps() -> None:
+    memory = Memory(content="x", events=[TimeRange(RECORDED.replace(year=2015), None, "day")])
+    for asked, found in (("yesterday", "event"), ("on Mondays", None)):
+        assert [memory.matches(each) for each in extract_time(asked, RECORDED)] == [found]

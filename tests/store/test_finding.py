@@ -1,45 +1,32 @@
-"""Finding: side by side with writers, on the event loop, and when Chroma stumbles."""
+"""Finding: exact, side by side with writers, on the event loop; and what is found, as columns."""
 
 import asyncio
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import chromadb
+import numpy as np
 import pytest
-from store.kit import SmallEmbedding, best, contents, similarities
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from store.kit import NOON, ZONES, SmallEmbedding, best, contents, ids, similarities
 
+from recall_retrievers.core.candidate import Hit
 from recall_retrievers.core.errors import QueryError, StoreClosedError, StoreError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.pool import Arm, arms_of, facts_of
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
+from recall_retrievers.ranking.fusion import fuse_arms
 from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows import searcher, table
 from recall_retrievers.store.rows.table import Table
-
-
-@pytest.mark.parametrize("condition", [{}, {"scope": {"user_id": "ann"}}, {"filter": {"odd": 1}}])
-def test_the_nearest_of_many_are_those_of_plain_cosines(
-    in_memory: RecallStore, small: SmallEmbedding, condition: dict[str, Any]
-) -> None:
-    draw = random.Random(7)
-    texts = [" ".join(f"word{draw.randrange(40)}" for _ in range(5)) for _ in range(900)]
-    users = ["ann" if n % 3 else "bob" for n in range(900)]
-    in_memory.add(
-        {"content": text, "user_id": users[n], "metadata": {"odd": n % 2}}
-        for n, text in enumerate(texts)
-    )
-    wanted = [
-        text
-        for n, text in enumerate(texts)
-        if ("scope" not in condition or users[n] == "ann") and ("filter" not in condition or n % 2)
-    ]
-    if "scope" in condition:
-        condition = {"scope": Scope(**condition["scope"])}
-    for n in range(0, 40, 8):
-        question = f"word{n} word{n + 3}"
-        [hits] = in_memory.find([Search(question, 10, **condition)])
-        plain = sorted(similarities(question, wanted, small), reverse=True)
-        assert [hit.score for hit in hits] == pytest.approx(plain[:10], abs=1e-4)
+from recall_retrievers.timeline import TimeRange
 
 
 class TestFinding:
@@ -47,44 +34,40 @@ class TestFinding:
         with pytest.raises(QueryError, match="50,000 characters at most"):
             in_memory.find([Search("tea " * 12_501, 1)])
 
-    def test_a_row_to_which_chromas_graph_has_no_way_is_found(self, in_memory: RecallStore) -> None:
-        """Equal vectors link to each other alone: Chroma answers with nothing."""
-        in_memory.add([{"id": "lone", "content": "bread", "metadata": {"stars": 5}}])
-        in_memory.add(["tea"] * 500)
-        for text in ("bread", "tea"):
-            [found] = in_memory.find([Search(text, 5, filter={"stars": 5})])
-            assert [memory.id for memory in found] == ["lone"]
-            assert found[0].score == pytest.approx(1.0 if text == "bread" else 0.0, abs=0.2)
-
-    def test_chromas_race_is_tried_again(
-        self, searched_by_chroma: RecallStore, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(
+        ("broken", "times", "answered"),
+        [
+            ("Error finding id", 2, True),
+            ("Error finding id", 99, False),
+            ("Failed to apply logs", 1, False),
+        ],
+    )
+    def test_only_chromas_race_is_tried_again(
+        self,
+        searched_by_chroma: RecallStore,
+        monkeypatch: pytest.MonkeyPatch,
+        broken: str,
+        times: int,
+        answered: bool,
     ) -> None:
-        """A row deleted between Chroma's two look-ups is an error that passes."""
-        failures = _failing_queries(monkeypatch, "Error finding id", times=2)
-        assert contents(best(searched_by_chroma, "tea")) == ["tea"]
-        assert failures == []
+        """A row deleted between two look-ups; a broken index would return wrong neighbours."""
+        failures = [chromadb.errors.InternalError(broken) for _ in range(times)]
+        query = chromadb.Collection.query
 
-    def test_a_race_that_does_not_pass_is_an_error(
-        self, searched_by_chroma: RecallStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        _failing_queries(monkeypatch, "Error finding id", times=99)
-        with pytest.raises(StoreError, match="Error finding id") as raised:
-            best(searched_by_chroma, "tea")
-        assert isinstance(raised.value.__cause__, chromadb.errors.InternalError)
+        def failing(self: Any, **asked: Any) -> Any:
+            if failures:
+                raise failures.pop()
+            return query(self, **asked)
 
-    def test_a_broken_index_is_not_tried_again(
-        self, searched_by_chroma: RecallStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The second try would pass, and return wrong neighbours."""
-        broken = "Failed to apply logs to the hnsw segment writer"
-        left = _failing_queries(monkeypatch, broken, times=2)
-        with pytest.raises(StoreError, match="apply logs"):
-            best(searched_by_chroma, "tea")
-        assert len(left) == 1
+        monkeypatch.setattr(chromadb.Collection, "query", failing)
+        if answered:
+            assert contents(best(searched_by_chroma, "tea")) == ["tea"]
+        else:
+            with pytest.raises(StoreError, match=broken) as raised:
+                best(searched_by_chroma, "tea")
+            assert isinstance(raised.value.__cause__, chromadb.errors.InternalError)
 
-    async def test_the_event_loop_runs_on_while_a_store_works(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    async def test_the_event_loop_runs_on_while_a_store_works(self) -> None:
         class Slow(SmallEmbedding):
             def embed_documents(self, texts: list[str]) -> list[list[float]]:
                 time.sleep(0.3)
@@ -95,16 +78,12 @@ class TestFinding:
                 return self.embed_query(text)
 
         with RecallStore(embedding=Slow()) as store:
-            collection = chromadb.Collection
-            query = collection.query
-
-            def slow_query(*args: Any, **settings: Any) -> Any:
-                time.sleep(0.3)
-                return query(*args, **settings)
-
-            monkeypatch.setattr(collection, "query", slow_query)
             for work in (store.aadd(["tea"]), store.afind([Search("tea", 1)])):
-                ticks = await _ticks_during(work)
+                ticks, task = 0, asyncio.ensure_future(work)
+                while not task.done():
+                    await asyncio.sleep(0.01)
+                    ticks += 1
+                await task
                 assert ticks >= 3  # none while something holds the loop up
 
     async def test_async_searches_run_side_by_side(self) -> None:
@@ -119,19 +98,6 @@ class TestFinding:
             store.add(["tea", "train"])
             async with asyncio.timeout(20):
                 await store.afind([Search(f"tea {number}", 1) for number in range(8)])
-
-    def test_an_error_in_a_store_that_was_closed_meanwhile_says_so(
-        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        in_memory.add(["tea"])
-
-        def gone(*_: object, **__: object) -> int:
-            in_memory.close()
-            raise RuntimeError("there are no such rows")
-
-        monkeypatch.setattr(Table, "select", gone)
-        with pytest.raises(StoreClosedError, match="is closed; open it again"):
-            in_memory.count()
 
     def test_a_store_closed_within_a_search_by_words_does_not_answer_with_nothing(
         self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
@@ -160,26 +126,217 @@ def searched_by_chroma() -> Iterator[RecallStore]:
     client.delete_collection("race")
 
 
-def _failing_queries(monkeypatch: pytest.MonkeyPatch, message: str, times: int) -> list[Exception]:
-    """Let the first queries fail as Chroma does."""
-    failures: list[Exception] = [chromadb.errors.InternalError(message) for _ in range(times)]
-    collection = chromadb.Collection
-    query = collection.query
-
-    def failing(self: Any, **asked: Any) -> Any:
-        if failures:
-            raise failures.pop()
-        return query(self, **asked)
-
-    monkeypatch.setattr(collection, "query", failing)
-    return failures
+MARCH = TimeRange(NOON - timedelta(days=9), NOON + timedelta(days=9), "month")
+TEA = Search("tea", 5, in_columns=True)
+WORDS = replace(TEA, method="keyword")
 
 
-async def _ticks_during(work: Any) -> int:
-    ticks = 0
-    task = asyncio.ensure_future(work)
-    while not task.done():
-        await asyncio.sleep(0.01)
-        ticks += 1
-    await task
-    return ticks
+@pytest.fixture
+def store() -> Iterator[RecallStore]:
+    with RecallStore(embedding=SmallEmbedding(), clock=lambda: NOON) as opened:
+        opened.add(
+            [
+                {"id": "b", "content": "Any tea?", "author": "Ann", "memory_type": "conversation"},
+                {"id": "a", "content": "Tea, and a cake that " + "we " * 300, "author": "user"},
+                {
+                    "id": "c",
+                    "content": "Tea at four.",
+                    "memory_type": "conversation",
+                    "turn_before": "b",
+                    "events": [MARCH],
+                    "created_at": NOON - timedelta(days=400),
+                    "scope": {"user_id": "bob", "session_id": "x"},
+                },
+            ]
+        )
+        yield opened
+
+
+def found(store: RecallStore, *searches: Search) -> list[Arm]:
+    return arms_of(store.find(searches))
+
+
+def test_the_columns_of_rows_say_what_their_memories_say(store: RecallStore) -> None:
+    [arm, _] = found(store, TEA, WORDS)
+    rows = arm.source.facts(np.unique(arm.keys))
+    memories = [memory for memory in rows.candidates(range(3)) if memory is not None]
+    read = facts_of(memories)
+
+    assert rows.ids == ("a", "b", "c")
+    named = {each.name for each in fields(rows)} - {"source", "keys", "owners", "profiles"}
+    assert all([*getattr(rows, name)] == [*getattr(read, name)] for name in named)
+    assert rows.profiles is not None
+    assert rows.profiles.tolist() == [[*each.wording.profile] for each in memories]
+    assert [bool(any(owner)) for owner in rows.owners] == [False, False, True]
+    assert rows.matches([MARCH]) == [["recorded"], ["recorded"], ["event"]]
+
+
+def test_a_memory_that_is_deleted_meanwhile_is_left_out(store: RecallStore) -> None:
+    semantic, keyword = found(store, TEA, WORDS)
+    store.delete(["c"])
+
+    assert {hit.id for hit in semantic} == {"a", "b"}
+    assert {memory.id for memory in fuse_arms([semantic], [keyword], limit=5)} == {"a", "b"}
+
+
+def test_rows_that_are_let_go_meanwhile_are_read_from_the_collection(
+    store: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arms = found(store, TEA, WORDS)
+    before = [[*arm] for arm in arms]
+
+    def closed(*_: object) -> None:
+        raise StoreClosedError("the rows of this scope were let go")
+
+    monkeypatch.setattr(table.Table, "memories", closed)
+    assert [[*arm] for arm in arms] == before
+
+
+def test_a_time_between_two_events_of_a_memory_does_not_find_it(store: RecallStore) -> None:
+    far = [
+        TimeRange(NOON + timedelta(days=n), NOON + timedelta(days=n + 1), "day") for n in (90, 190)
+    ]
+    between = TimeRange(NOON + timedelta(days=120), NOON + timedelta(days=121), "day")
+    store.add([{"id": "d", "content": "Tea with Bob, twice.", "events": far}])
+
+    for each in (TEA, WORDS):
+        [before, middle] = found(
+            store, replace(each, within=(far[0],)), replace(each, within=(between,))
+        )
+        assert [hit.id for hit in before] == ["d"]
+        assert len(middle) == 0
+
+
+def test_owners_are_compared_as_they_are_before_a_memory_is_shown(
+    store: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table.Table, "select", lambda rows, _: [all_of(rows)])
+    bobs = replace(TEA, scope=Scope(user_id="bob"))
+
+    assert [hit.id for hit in found(store, bobs)[0]] == ["c"]
+
+
+def all_of(rows: table.Table) -> table.Selection:
+    """As where the numbers of two owners are equal."""
+    return table.Selection(np.ones(rows.living().max() + 1, dtype=np.bool_), whole=False)
+
+
+SMALL = SmallEmbedding()
+FIRST = datetime(2024, 2, 5, tzinfo=UTC)
+DAYS = 400
+USERS = [Scope(user_id="ann"), Scope(user_id="bob"), Scope()]
+VOCABULARY = [
+    "tea",
+    "dentist",
+    "street",
+    "garden",
+    "train",
+    "letter",
+    "music",
+    "river",
+    "bread",
+    "sea",
+]
+
+
+def _memories(count: int, seed: int = 7) -> list[Memory]:
+    """Dense around a change of the clock, thin over decades; a third name events."""
+    dice = random.Random(seed)
+
+    def moment() -> datetime:
+        if dice.random() < 0.3:
+            return datetime(2024, 3, 31, tzinfo=UTC) + timedelta(minutes=dice.randint(-3000, 3000))
+        days = DAYS if dice.random() < 0.8 else 60 * 365
+        return FIRST - timedelta(seconds=dice.randrange(days * 86_400))
+
+    def event() -> TimeRange:
+        start = moment()
+        end = start + timedelta(minutes=dice.choice([1, 60, 1440, 525_600]))
+        return TimeRange(*dice.choice([(start, end), (start, None), (None, end)]), "day")
+
+    return [
+        Memory(
+            id=f"m{number}",
+            content=f"{' '.join(dice.choices(VOCABULARY, k=3))} word{number}",
+            created_at=moment(),
+            events=[event() for _ in range(dice.choice([0, 0, 0, 0, 1, 3]))],
+            scope=dice.choice(USERS),
+        )
+        for number in range(count)
+    ]
+
+
+MEMORIES = _memories(900)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecallStore]:
+    path = tmp_path_factory.mktemp("store")
+    with RecallStore(path, embedding=SMALL) as opened:
+        opened.add(MEMORIES)
+    with RecallStore(path, embedding=SMALL) as opened:
+        yield opened
+
+
+def is_exact(found: Sequence[Hit], search: Search) -> bool:
+    """Whether an answer is that of all memories and all similarities.
+
+    Chroma computes with 32 bits, and two of a thousand rows may be 1e-8 apart.
+    """
+    fitting = {
+        each.id: each.content
+        for each in MEMORIES
+        if (not search.within or any(each.matches(span) for span in search.within))
+        and search.scope.holds(each.scope)
+    }
+    cosines = dict(
+        zip(fitting, similarities(search.text, list(fitting.values()), SMALL), strict=True)
+    )
+    wanted = sorted(cosines.values(), reverse=True)[: search.limit]
+    got = [cosines.get(row_id, -1.0) for row_id in dict.fromkeys(ids(found))]
+    return len(got) == len(wanted) and bool(np.allclose(got, wanted, atol=1e-6))
+
+
+zones = st.sampled_from([ZoneInfo(name) for name in ZONES])
+DAY, TICK = timedelta(days=1), timedelta(microseconds=1)
+lengths = st.sampled_from(
+    [TICK, 1000 * TICK, *(days * DAY for days in (1 / 24, 1, 7, 61, 63, 365, 3570, 3875, 14_600))]
+)
+
+
+@st.composite
+def ranges(draw: st.DrawFn) -> TimeRange:
+    starts = st.sampled_from([each.created_at for each in MEMORIES]) | st.datetimes(
+        datetime(1962, 1, 1), datetime(2031, 1, 1), timezones=st.just(UTC)
+    )
+    start = draw(starts).astimezone(draw(zones))
+    end = (start.astimezone(UTC) + draw(lengths)).astimezone(draw(zones))
+    bounds = [(start, end), (start, end), (None, end), (start, None), (None, None)]
+    return TimeRange(*draw(st.sampled_from(bounds)), "day")
+
+
+@st.composite
+def searches(draw: st.DrawFn) -> Search:
+    return Search(
+        " ".join(draw(st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=3))),
+        limit=draw(st.sampled_from([1, 5, 50, 1000])),
+        scope=draw(st.sampled_from(USERS)),
+        within=tuple(draw(st.lists(ranges(), max_size=3))),
+    )
+
+
+@pytest.mark.parametrize("by_chroma", [False, True])
+def test_either_way_finds_what_exact_search_finds(
+    by_chroma: bool, many: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if by_chroma:
+        monkeypatch.setattr(searcher, "_MOST_HERE", -1)
+
+    @given(st.lists(searches(), min_size=1, max_size=4))
+    @example([Search("tea", 1000, within=(TimeRange(FIRST - 100 * DAY, FIRST, "day"),))])
+    @settings(max_examples=25)
+    def holds(asked: list[Search]) -> None:
+        answers = many.find(asked)
+        assert all(is_exact(found, search) for found, search in zip(answers, asked, strict=True))
+
+    holds()

@@ -18,7 +18,6 @@ from store.elsewhere import opens_elsewhere
 from store.kit import SmallEmbedding, best, contents, python_process
 from tables import table
 
-from recall_retrievers.cli.existing import source_of
 from recall_retrievers.core.errors import SettingsError, StoreError, StoreUnavailableError
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore, writing
@@ -67,19 +66,6 @@ def test_the_add_raises_and_the_others_are_stored(store: RecallStore, embedding:
     assert contents(store.memories()) == ["tea"]  # type: ignore[arg-type]  # it is read once
 
 
-async def test_those_that_were_written_together_with_it_are_stored(
-    store: RecallStore, embedding: Hanging
-) -> None:
-    first = asyncio.create_task(store.aadd(["hang first"]))
-    await asyncio.to_thread(embedding.begun.wait, 10)
-    texts = [f"word{n}" if n % 10 else f"hang {n}" for n in range(30)]
-    done = await asyncio.gather(first, *(store.aadd([x]) for x in texts), return_exceptions=True)
-    named = zip(["hang first", *texts], done, strict=True)
-    failed = [text for text, each in named if isinstance(each, Exception)]
-    assert failed == ["hang first", "hang 0", "hang 10", "hang 20"]
-    assert store.count() == 27
-
-
 def test_an_awaited_question_raises_too(store: RecallStore) -> None:
     store.add(["tea"])
     with pytest.raises(StoreUnavailableError, match=SAYS) as raised:
@@ -88,45 +74,13 @@ def test_an_awaited_question_raises_too(store: RecallStore) -> None:
     assert contents(best(store, "tea")) == ["tea"]
 
 
-def test_a_question_is_embedded_in_the_thread_that_asks() -> None:
-    """To hand it to another thread costs milliseconds where the machine is busy."""
-
-    class Noting(SmallEmbedding):
-        thread = 0
-
-        def embed_query(self, text: str) -> list[float]:
-            self.thread = threading.get_ident()
-            return super().embed_query(text)
-
-    embedding = Noting()
-    with RecallStore(embedding=embedding) as store:
-        store.add(["tea"])
-        assert embedding.thread != threading.get_ident()
-        best(store, "tea")
-    assert embedding.thread == threading.get_ident()
-
-
 def test_closing_does_not_wait_for_it(embedding: Hanging) -> None:
     store = RecallStore(embedding=embedding, embed_timeout_s=1)
-    errors: list[Exception] = []
-
-    def add(text: str) -> None:
-        try:
-            store.add([text])
-        except Exception as error:  # noqa: BLE001 - handed to the test
-            errors.append(error)
-
-    threads = [threading.Thread(target=add, args=(text,)) for text in ("hang", "hang too")]
-    for thread in threads:
-        thread.start()
-    embedding.begun.wait(10)
-    closing = threading.Thread(target=store.close, daemon=True)
-    closing.start()
-    closing.join(20)
-    assert not closing.is_alive()
-    for thread in threads:
-        thread.join(20)
-    assert len(errors) == 2
+    with ThreadPoolExecutor(3) as threads:
+        adding = [threads.submit(store.add, [text]) for text in ("hang", "hang too")]
+        embedding.begun.wait(10)
+        threads.submit(store.close).result(20)
+        assert all(isinstance(each.exception(20), StoreError) for each in adding)
 
 
 def test_closing_waits_a_while_for_chroma(
@@ -144,24 +98,14 @@ def test_closing_waits_a_while_for_chroma(
     store = RecallStore(tmp_path, embedding=small)
     monkeypatch.setattr(chromadb.Collection, "upsert", hanging)
     monkeypatch.setattr(writing, "CHROMA_S", 0.3)
-    first, second = (threading.Thread(target=_quietly, args=(store, x)) for x in ("tea", "train"))
-    first.start()
-    asked.wait(10)
-    second.start()
-    closing = threading.Thread(target=store.close, daemon=True)
-    closing.start()
-    closing.join(20)
-    second.join(20)
-    assert not closing.is_alive()
-    assert not second.is_alive()
-    assert opens_elsewhere(tmp_path) == "StoreLockedError"  # it may still write
-    answers.set()
-    first.join(20)
-
-
-def _quietly(store: RecallStore, text: str) -> None:
-    with suppress(StoreError):
-        store.add([text])
+    with ThreadPoolExecutor(3) as threads:
+        threads.submit(store.add, ["tea"])
+        asked.wait(10)
+        second = threads.submit(store.add, ["train"])
+        threads.submit(store.close).result(20)
+        assert isinstance(second.exception(20), StoreError)
+        assert opens_elsewhere(tmp_path) == "StoreLockedError"  # it may still write
+        answers.set()
 
 
 def test_a_process_ends_though_its_embedding_hangs() -> None:
@@ -187,13 +131,6 @@ def test_a_process_ends_though_its_embedding_hangs() -> None:
     finally:
         process.kill()
     assert "did not embed texts to store within 0.2 s" in out
-
-
-def test_without_a_limit_it_is_waited_for(embedding: Hanging) -> None:
-    with RecallStore(embedding=embedding, embed_timeout_s=None) as store:
-        threading.Timer(0.5, embedding.end.set).start()
-        store.add(["hang"])
-        assert contents(best(store, "hang")) == ["hang"]
 
 
 @table("limit", [0, -1, True, "10", 86_401, float("nan")])
@@ -264,13 +201,3 @@ def test_a_server_that_accepts_and_never_answers_is_given_up(
     assert contents(best(store, "milk", 2)) == ["milk", "tea"]
     assert client._server._session.timeout.read is None  # type: ignore[attr-defined]
     store.close()
-
-
-def test_a_command_gives_up_a_server_that_does_not_answer(
-    relay: Relay, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("recall_retrievers.store.chroma.place.SERVER_TIMEOUT_S", 0.3)
-    relay.silent.set()
-
-    with pytest.raises(StoreUnavailableError, match=r"^http.*: no answer within 0\.3 s\. See that"):
-        source_of(f"http://127.0.0.1:{relay.server_address[1]}")

@@ -1,9 +1,7 @@
-"""The row index of a path: what raw chromadb writes is seen at once, and it is safe to delete."""
+"""The row index of a path: raw chromadb's writes are seen at once, and it is safe to delete."""
 
 import os
-import random
 import shutil
-import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -12,17 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import chromadb
+import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from store.following import by_meaning, by_words
 from store.kit import SmallEmbedding
 
+from langchain_recall import RecallRetriever
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.rows import row_index, scoped_rows
+from recall_retrievers.store.embedding.token_vectors import Embedded, unit
+from recall_retrievers.store.rows import follower, row_index, scoped_rows, words
+from recall_retrievers.store.rows.columns import Wanted
+from recall_retrievers.store.rows.table import Table
 
 SMALL = SmallEmbedding(16)
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
@@ -78,66 +80,6 @@ def test_what_raw_chromadb_stores_and_deletes_is_seen_by_the_next_question_and_a
         assert "m3" not in by_meaning(store, "milk", 30, scope=ANN)
 
 
-def _change(store: RecallStore, raw: Any, change: str, texts: dict[str, str]) -> None:
-    if change == "delete":
-        store.delete([*texts])
-    elif change == "raw delete":
-        raw.delete(ids=[*texts])
-    elif change.startswith("raw"):
-        vectors = [SMALL.embed_query(text) for text in texts.values()]
-        raw.upsert(ids=[*texts], documents=[*texts.values()], embeddings=vectors)
-    else:
-        store.add([Memory(id=row_id, content=text) for row_id, text in texts.items()])
-
-
-@settings(max_examples=10, deadline=None)
-@given(dice=st.randoms(use_true_random=False))
-def test_the_index_equals_the_collection_whoever_writes(
-    dice: random.Random, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = tmp_path_factory.mktemp("path")
-    there: dict[str, str] = {}
-    number = 0
-    for _ in range(3):  # opened anew: it goes on where it was
-        with chromadb.PersistentClient(str(path)) as client:
-            store = RecallStore(client, "ours", embedding=SMALL)
-            store.add([Memory(id="first", content="tea first")])
-            there["first"] = "tea first"
-            raw = client.get_collection("ours", embedding_function=None)
-            for _ in range(dice.randrange(6)):
-                some = dice.sample(sorted(there), min(len(there), dice.randrange(1, 4)))
-                change = dice.choice(["add", "raw add", "delete", "raw delete", "replace", "raw"])
-                number += 1
-                if not some and change != "add":
-                    continue
-                if change in ("add", "raw add"):
-                    some = [f"m{number}x{n}" for n in range(dice.randrange(1, 4))]
-                texts = {row_id: f"tea {row_id} turn{number}" for row_id in some}
-                _change(store, raw, change, texts)
-                if change.endswith("delete"):
-                    there = {x: text for x, text in there.items() if x not in some}
-                else:
-                    there |= texts
-                if dice.random() < 0.5:
-                    assert sorted(by_words(store, "tea", 100)) == sorted(there)
-            for row_id, text in there.items():
-                assert by_words(store, text.split()[1])[:1] == [row_id]
-            assert sorted(by_meaning(store, "tea", 100)) == sorted(there)
-            store.close()
-    shutil.rmtree(path)
-
-
-def test_it_is_loaded_and_not_read_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(50)])
-    with (
-        caplog.at_level("INFO", row_index.__name__),
-        RecallStore(tmp_path, embedding=SMALL) as store,
-    ):
-        assert by_words(store, "word7") == ["m7"]
-    assert caplog.records == []
-
-
 def test_many_new_versions_of_rows_do_not_make_it_grow(tmp_path: Path) -> None:
     def size() -> int:
         return sum(each.stat().st_size for each in root_of(tmp_path).iterdir())
@@ -157,32 +99,25 @@ def test_many_new_versions_of_rows_do_not_make_it_grow(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folders have no mode there")
-def test_what_a_store_makes_is_for_its_user_alone(tmp_path: Path, server_port: int) -> None:
+def test_what_a_store_makes_is_for_its_user_alone(
+    tmp_path: Path, server_port: int, collection_name: str
+) -> None:
+    server = chromadb.HttpClient(host="127.0.0.1", port=server_port)
+    theirs, rows = tmp_path / "theirs", tmp_path / "rows"
     before = os.umask(0o022)
     try:
-        with RecallStore(tmp_path / "a" / "memories", embedding=SMALL) as store:
-            store.add(["tea"])
-            by_words(store, "tea")
-        (tmp_path / "theirs").mkdir()
-        with chromadb.PersistentClient(str(tmp_path / "theirs")) as client:
-            client.create_collection("memories", embedding_function=None)
-        with RecallStore(tmp_path / "theirs", embedding=SMALL) as store:
-            by_meaning(store, "tea")
-        client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
-        name = f"mode-{tmp_path.name}"
-        with RecallStore(
-            client, name, embedding=SMALL, create=True, index_dir=tmp_path / "rows"
-        ) as store:
-            store.add(["tea"])
-            by_words(store, "tea")
-        client.delete_collection(name)
+        theirs.mkdir()
+        for source, more in ((tmp_path / "a" / "ours", None), (theirs, None), (server, rows)):
+            with RecallStore(
+                source, collection_name, embedding=SMALL, create=True, index_dir=more
+            ) as store:
+                store.add(["tea"])
     finally:
         os.umask(before)
-    ours = ["a/memories", "a/memories/.recall", "theirs/.recall", "rows"]
-    assert {each: oct((tmp_path / each).stat().st_mode & 0o777) for each in ours} == dict.fromkeys(
-        ours, "0o700"
-    )
-    assert (tmp_path / "theirs").stat().st_mode & 0o777 == 0o755  # it was there before
+    server.delete_collection(collection_name)
+    ours = ["a/ours", "a/ours/.recall", "theirs/.recall", "rows"]
+    assert {oct((tmp_path / each).stat().st_mode & 0o777) for each in ours} == {"0o700"}
+    assert theirs.stat().st_mode & 0o777 == 0o755  # it was there before
 
 
 def test_a_closed_store_leaves_no_thread_and_no_file_open(tmp_path: Path) -> None:
@@ -211,8 +146,6 @@ def _open_in(files: Path, folder: Path) -> list[Path]:
 def test_while_many_rows_are_read_a_question_is_answered_by_meaning_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from langchain_recall import RecallRetriever
-
     with RecallStore(tmp_path, embedding=SMALL) as store:
         store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(50)])
     shutil.rmtree(tmp_path / ".recall")
@@ -230,31 +163,13 @@ def test_while_many_rows_are_read_a_question_is_answered_by_meaning_and_says_so(
         first = retriever.invoke("tea word7")
         assert first[0].id == "m7"
         assert all("words" in each.metadata["recall_degraded"] for each in first)
-        store.add([Memory(id="new", content="tea milk")])
+        store.add([Memory(id="new", content="tea milk"), Memory(id="m3", content="tea")])
         go_on.set()
         assert by_words(store, "milk") == ["new"]  # it needs all words, and waits for them
+        assert by_words(store, "word3") == []  # what was written meanwhile is newer
         found = retriever.invoke("tea word7")
         assert found[0].id == "m7"
         assert "recall_degraded" not in found[0].metadata
-
-
-def test_what_chroma_took_on_before_a_kill_and_has_not_done_is_seen(tmp_path: Path) -> None:
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        store.add([{"id": f"m{n}", "content": f"word{n}"} for n in range(20)])
-        store.find([Search("word7", 1, method="keyword")])
-    with sqlite3.connect(tmp_path / "chroma.sqlite3") as database:
-        [number, topic] = database.execute(
-            "SELECT max(seq_id), topic FROM embeddings_queue"
-        ).fetchone()
-        deletes = (number + 1, "2024-01-01 00:00:00", 3, topic, "m7")
-        database.execute(
-            "INSERT INTO embeddings_queue (seq_id, created_at, operation, topic, id) "
-            "VALUES (?, ?, ?, ?, ?)",
-            deletes,
-        )
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        assert len([*store.memories()]) == 19
-        assert store.find([Search("word7", 1, method="keyword")]) == [[]]
 
 
 def test_on_a_full_disk_the_row_index_goes_on_in_memory(
@@ -277,3 +192,121 @@ def test_on_a_full_disk_the_row_index_goes_on_in_memory(
     assert "kept in memory" in caplog.text
     with RecallStore(tmp_path, embedding=SMALL) as store:
         assert [by_words(store, f"word{name}") for name in ("7", "207")] == [[], ["m207"]]
+
+
+def test_a_change_that_fails_in_the_middle_leaves_no_half_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = Table(lambda _: Candidate(content="tea"), tmp_path)
+    rows.put([("a", "tea", {})], [Candidate(content="tea")])
+    monkeypatch.setattr(words, "put", lambda *_: (_ for _ in ()).throw(OSError("no room")))
+    for change in (lambda: rows.put([("b", "tea", {})], [None]), lambda: rows.drop(["a"])):
+        with pytest.raises(OSError, match="no room"):
+            change()
+    monkeypatch.undo()
+    rows.close()
+    again = Table(lambda _: Candidate(content="tea"), tmp_path)
+    assert again.ids() == ["a"]
+    assert len(again.by_words("tea", 5, *again.select([(Wanted(Scope()), None)]))[0]) == 1
+
+
+def test_the_nearest_by_sketches_are_those_of_plain_cosines() -> None:
+    """However near to each other all are, and however many came since sketches were made."""
+    rng = np.random.default_rng(7)
+    topics = 2 * rng.standard_normal((300, 64))[rng.integers(0, 300, 6_000)]
+    rows = unit((rng.standard_normal((6_000, 64)) + topics + 4).astype(np.float32))
+    questions = unit(rows[::100] + unit(rng.standard_normal((60, 64), dtype=np.float32)) / 8)
+    table, there, found, wanted = Table(lambda _: None), 0, 0, 0
+    for end in (2_000, 3_500, 6_000):
+        new = [(str(n), None, None) for n in range(there, end)]
+        table.put(new, [None] * len(new), Embedded(rows[there:end]))
+        there, asked = end, questions[: end // 100]
+        for question, cosines in zip(asked, asked @ rows[:end].T, strict=True):
+            best, similarities = table.nearest(table.living(), question, 10, 400)
+            assert similarities == pytest.approx(cosines[best], abs=1e-5)
+            found += np.isin(np.argsort(-cosines)[:10], best).sum()
+            wanted += 10
+    assert found >= 0.99 * wanted
+
+
+ROWS = 120
+
+
+def fill(path: Path) -> None:
+    with RecallStore(path, embedding=SMALL) as store:
+        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(ROWS)])
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of the rows that are read from Chroma, ten at a time."""
+    monkeypatch.setattr(follower, "_PAGE", 10)
+    ids: list[str] = []
+    take = row_index.RowIndex.take
+
+    def noted(rows: row_index.RowIndex, page: Any, changed: Any) -> None:
+        ids.extend(page["ids"])
+        take(rows, page, changed)
+
+    monkeypatch.setattr(row_index.RowIndex, "take", noted)
+    return ids
+
+
+def test_a_build_that_was_killed_goes_on_where_it_was(
+    tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, killed = tmp_path / "memories", tmp_path / "killed"
+    fill(path)
+    shutil.rmtree(path / ".recall")
+    take = row_index.RowIndex.take
+
+    def copied(rows: row_index.RowIndex, page: Any, changed: Any) -> None:
+        take(rows, page, changed)
+        if len(read) == ROWS // 2:
+            shutil.copytree(path / ".recall", killed)
+
+    with monkeypatch.context() as here:
+        here.setattr(row_index.RowIndex, "take", copied)
+        with RecallStore(path, embedding=SMALL) as store:
+            assert by_words(store, "word7") == ["m7"]
+    assert len(read) == ROWS
+
+    shutil.rmtree(path / ".recall")
+    killed.rename(path / ".recall")
+    read.clear()
+    with chromadb.PersistentClient(str(path)) as client:
+        raw = client.get_collection("memories", embedding_function=None)
+        raw.delete(ids=["m1"])
+        raw.update(ids=["m2"], documents=["milk"], embeddings=[SMALL.embed_query("milk")])
+    with RecallStore(path, embedding=SMALL) as store:
+        found = [by_words(store, each) for each in ("word1", "word2", "word3", "word119", "milk")]
+        assert found == [[], [], ["m3"], ["m119"], ["m2"]]
+        assert len(by_words(store, "tea", ROWS)) == ROWS - 2
+        assert len(by_meaning(store, "tea", ROWS)) == ROWS - 1
+    assert len(read) < ROWS - 5
+
+
+def test_opening_reads_no_row_and_changes_no_file(tmp_path: Path, read: list[str]) -> None:
+    """A file that looks changed is read from end to end when the index is opened again."""
+    fill(tmp_path)
+    folder = root_of(tmp_path)
+    before = {each: each.stat() for each in folder.iterdir() if each.name != "closed.mark"}
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        assert by_words(store, "word7") == ["m7"]
+    assert read == []
+    for each, old in before.items():
+        assert (each.stat().st_mtime_ns, each.stat().st_size) == (old.st_mtime_ns, old.st_size)
+
+
+def rows_of(folder: Path) -> scoped_rows.ScopedRows:
+    [rows] = [rows for key, rows in scoped_rows._open.items() if key[0] == str(folder)]
+    return rows
+
+
+def test_what_is_closed_is_not_mapped_again(tmp_path: Path) -> None:
+    with RecallStore(tmp_path) as store:
+        store.add(["Tea at four."])
+        with rows_of(tmp_path).using(Scope()) as index:
+            table = index.table  # as a thread holds it that searches
+    with pytest.raises(StoreClosedError):
+        table.nearest(table.living(), np.zeros(384, np.float32), 1, 1)

@@ -18,7 +18,6 @@ from store.killed import (
     killed,
     load,
     new_store,
-    reopen,
     repair,
     what_is_left,
 )
@@ -35,12 +34,9 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "load-at-a-save": Kind(load, 300, 0.25, "at a save"),
-    "load-anywhere": Kind(load, 1_000, 0.1),
+    "load-at-a-save": Kind(load, 300, 0.3, "at a save"),
     "changes-at-a-save": Kind(change, 100, 0.25, "at a save"),
-    "changes-anywhere": Kind(change, 100, 0.1, turns=2),
-    "changes-after-a-write": Kind(change, 50, 0.3, "after a write", turns=3),
-    "opening": Kind(reopen, 100, 0.1),
+    "changes-after-a-write": Kind(change, 50, 0.35, "after a write", turns=2),
     "repair": Kind(repair, 250, 0.1),
 }
 

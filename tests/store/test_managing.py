@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store.foreign import FIELDS, FILLERS, MOMENTS
-from store.kit import SmallEmbedding, ids
-from store.places import client_in, store_in
+from store.kit import SmallEmbedding, ids, store_in
 from tables import table
 
-from recall_retrievers.core.errors import ForeignCollectionError, ScopeError, StoreClosedError
+from recall_retrievers.core.errors import ScopeError, StoreClosedError
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import Recurrence, TimeRange
@@ -72,9 +70,9 @@ def _fits(row: dict[str, Any], scope: Any, time: Any, given: Any, kind: Any) -> 
     )
 
 
-@pytest.fixture(scope="module", params=["memory", "path", "server"])
+@pytest.fixture(scope="module", params=["path", "server"])
 def shelf(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[RecallStore]:
-    """The same memories three ways; no test changes them."""
+    """The same memories in both kinds of row index; no test changes them."""
     folder: Path = tmp_path_factory.mktemp("shelf")
     with store_in(request.param, request, folder, "shelf", SmallEmbedding()) as store:
         store.add(ROWS)
@@ -110,18 +108,6 @@ def test_scopes_are_counted(shelf: RecallStore) -> None:
         ("ann",): 10,
         ("bob",): 10,
     }
-
-
-def test_a_range_has_its_beginning_and_not_its_end_in_a_collection_of_others(
-    collection: Any, small: SmallEmbedding
-) -> None:
-    vector, date = small.embed_query("tea"), DAY.isoformat()
-    collection.add(ids=["tea"], embeddings=[vector], documents=["tea"], metadatas=[{"date": date}])
-    with RecallStore(collection, embedding=small, fields={"created_at": "date"}) as store:
-        for start, there in ((DAY - timedelta(hours=1), []), (DAY, ["tea"])):
-            span = (start, start + timedelta(hours=1))
-            assert ids(list(store.memories(time_range=span))) == there
-            assert store.count(time_range=span) == len(there)
 
 
 OPEN = TimeRange(None, None, "day")
@@ -186,28 +172,28 @@ def test_deleting_all_has_to_be_meant(
     assert in_memory.count() == 1
 
 
-def test_pages_survive_writes_in_between(store: RecallStore) -> None:
-    store.add(ROWS)
+def test_pages_survive_writes_in_between(in_memory: RecallStore) -> None:
+    in_memory.add(ROWS)
     seen: list[str] = []
-    page = list(store.memories(limit=10))
+    page = list(in_memory.memories(limit=10))
     while page:
         seen += ids(page)
         newer = {"id": f"new{len(seen)}", "content": "tea", "created_at": DAY + timedelta(days=99)}
-        store.add([newer])
+        in_memory.add([newer])
         last = page[-1]
-        store.delete([last.id, page[0].id])  # also the one that the next page is asked after
-        page = list(store.memories(limit=10, after=last))
+        in_memory.delete([last.id, page[0].id])  # also the one that the next page is asked after
+        page = list(in_memory.memories(limit=10, after=last))
 
     expected = sorted(ROWS, key=lambda row: (row["created_at"], row["id"]), reverse=True)
     assert seen == [row["id"] for row in expected]
 
 
-def test_a_list_goes_on_while_memories_change(store: RecallStore) -> None:
-    store.add(ROWS)
-    listed = store.memories(order="oldest")
+def test_a_list_goes_on_while_memories_change(in_memory: RecallStore) -> None:
+    in_memory.add(ROWS)
+    listed = in_memory.memories(order="oldest")
     first = next(listed)
     # In a path and in memory rows are read 250 at a time; what is replaced meanwhile comes once.
-    store.add([{**row, "content": "rum"} for row in ROWS if row["id"] != first.id])
+    in_memory.add([{**row, "content": "rum"} for row in ROWS if row["id"] != first.id])
 
     rest = ids(list(listed))
     assert len(rest) == len(set(rest)) == 59
@@ -230,36 +216,3 @@ async def test_async_twins(store: RecallStore) -> None:
         assert len(await store.ascopes()) == 4
     with pytest.raises(StoreClosedError):
         store.count()
-
-
-@pytest.mark.parametrize("where", ["memory", "path", "server"])
-def test_a_collection_of_others_is_listed_and_never_changed(
-    where: str, tmp_path: Path, collection_name: str, request: pytest.FixtureRequest
-) -> None:
-    client, name, embedding = client_in(where, request, tmp_path), collection_name, SmallEmbedding()
-    theirs = FILLERS["langchain, l2"](client, name, embedding, lambda moment: moment.isoformat())
-    with RecallStore(client, name, embedding=embedding, fields=FIELDS) as store:
-        since = {"time_range": (MOMENTS[2], None)}
-        anns = store.for_scope(user_id="ann")
-        assert ids(list(store.memories(order="oldest"))) == [f"row{n}" for n in range(6)]
-        assert ids(list(anns.memories(**since))) == ["row3", "row2"]
-        assert ids(list(store.memories(memory_type="insight", limit=2))) == ["row5", "row3"]
-        assert (store.count(), anns.count(), store.count(**since)) == (6, 4, 4)
-        assert [(each.scope.user_id, each.memories) for each in store.scopes()] == [
-            ("ann", 4),
-            ("bob", 2),
-        ]
-        for refused in (store, anns):
-            with pytest.raises(ForeignCollectionError):
-                refused.delete(everything=True)
-    assert theirs.count() == 6
-    client.delete_collection(name)
-
-
-async def test_a_method_that_a_subclass_overrides_is_awaited_as_it_is() -> None:
-    class Counted(RecallStore):
-        def count(self, **conditions: Any) -> int:
-            return -1
-
-    with Counted(embedding=SmallEmbedding()) as store:
-        assert await store.acount() == -1

@@ -1,5 +1,7 @@
-"""A path that another process has open, or that may not be written."""
+"""A path that another process has open, a fork among them, or that may not be written."""
 
+import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -104,3 +106,53 @@ class TestHandedInClients:
             with pytest.raises(StoreError, match="hand in the one"):
                 RecallStore(filled, embedding=small)
         client.close()
+
+
+FORKS = """
+    import os, signal, sys
+    from recall_retrievers.core.stage import Search
+    from recall_retrievers.store import RecallStore
+    from store.kit import SmallEmbedding
+
+    def told(use):
+        try:
+            use()
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    small, path = SmallEmbedding(), sys.argv[1]
+    stores = [RecallStore(where, embedding=small) for where in (None, path)]
+    for store in stores:
+        store.add(["tea"])
+    if not os.fork():
+        signal.alarm(20)
+        for store in stores:
+            print(told(store.count), told(lambda: store.add(["x"])), sep="\\n")
+            print(told(lambda: store.find([Search("tea", 1)])))
+            print(told(lambda: store.get([])))
+        print(told(lambda: RecallStore(embedding=small)))
+        print(told(lambda: RecallStore(path, embedding=small)))
+        for store in stores:
+            store.close()
+        print("closed", flush=True)
+        os._exit(0)
+    print(os.wait()[1], *(store.count() for store in stores), "end", sep="\\n", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_fork_cannot_use_a_store_and_the_parent_still_can(tmp_path: Path) -> None:
+    """Chroma hangs in a fork; we say so instead."""
+    process = python_process(FORKS, str(tmp_path))
+    try:
+        assert process.stdout is not None
+        lines = [line.strip() for line in iter(process.stdout.readline, "end\n")]
+        # Closing in the fork must not give the parent's path away.
+        assert opens_elsewhere(tmp_path) == "StoreLockedError"
+    finally:
+        _, problems = process.communicate("\n", timeout=30)
+    assert all(re.match("StoreClosedError.*spawn", line) for line in lines[:8]), [*lines, problems]
+    assert re.match("StoreError.*spawn", lines[8]), lines
+    assert lines[9].startswith("StoreLockedError"), lines
+    assert lines[10:] == ["closed", "0", "1", "1"]

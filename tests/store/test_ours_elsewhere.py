@@ -13,7 +13,7 @@ from llama_index.core.vector_stores.types import (
     VectorStoreQuery,
 )
 from llama_index.vector_stores.chroma import ChromaVectorStore
-from store.foreign import FIRST, MOMENTS, TEXTS, day
+from store.foreign import MOMENTS, TEXTS, day
 from store.kit import SmallEmbedding, similarities
 
 from recall_retrievers.core.memory import Memory
@@ -30,99 +30,73 @@ def chroma(tmp_path: Path) -> Iterator[chromadb.ClientAPI]:
         yield client
 
 
-class TestOurs:
-    """Written by us, read by stock langchain-chroma and llama-index."""
-
-    @pytest.fixture
-    def ours(
-        self, chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
-    ) -> Iterator[RecallStore]:
-        with RecallStore(chroma, collection_name, embedding=small) as store:
-            store.add(
-                Memory(
-                    id=f"row{n}",
-                    content=text,
-                    created_at=MOMENTS[n],
-                    events=[day(n)],
-                    scope=Scope(user_id="ann"),
-                    metadata={"stars": n},
-                )
-                for n, text in enumerate(TEXTS)
+@pytest.fixture
+def ours(
+    chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+) -> Iterator[RecallStore]:
+    with RecallStore(chroma, collection_name, embedding=small) as store:
+        store.add(
+            Memory(
+                id=f"row{n}",
+                content=text,
+                created_at=MOMENTS[n],
+                events=[day(n)],
+                scope=Scope(user_id="ann"),
+                metadata={"stars": n},
             )
-            yield store
-        chroma.delete_collection(collection_name)
-
-    def test_langchain_finds_them(
-        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
-    ) -> None:
-        stock = Chroma(ours.name, small, client=chroma)  # type: ignore[arg-type]
-        found, distance = stock.similarity_search_with_score("winter", k=1)[0]
-        assert (found.id, found.page_content) == ("row4", "winter bread")
-        assert distance == pytest.approx(1 - similarities("winter", ["winter bread"], small)[0])
-        assert found.metadata["stars"] == 4
-        assert found.metadata["user_id"] == "ann"
-        assert found.metadata["created_at"] == int(MOMENTS[4].timestamp() * 1000)
-        assert all(isinstance(value, str | int | float) for value in found.metadata.values())
-        filtered = stock.similarity_search("tea", k=9, filter={"stars": {"$lt": 2}})
-        assert sorted(each.id for each in filtered) == ["row0", "row1"]
-
-    def test_llamaindex_finds_them(
-        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
-    ) -> None:
-        collection = chroma.get_collection(ours.name, embedding_function=None)
-        stock = ChromaVectorStore(chroma_collection=collection)
-        answer = stock.query(
-            VectorStoreQuery(
-                query_embedding=small.embed_query("winter bread"),
-                similarity_top_k=9,
-                filters=MetadataFilters(filters=[MetadataFilter(key="user_id", value="ann")]),
-            )
+            for n, text in enumerate(TEXTS)
         )
-        assert answer.ids is not None
-        assert answer.nodes is not None
-        assert len(answer.ids) == len(TEXTS)
-        node = answer.nodes[0]
-        assert (node.node_id, node.get_content()) == ("row4", "winter bread")
-        assert node.metadata["stars"] == 4
-        assert all(isinstance(value, str | int | float) for value in node.metadata.values())
+        yield store
+    chroma.delete_collection(collection_name)
 
-    def test_what_stock_writers_add_does_not_break_our_reading(
-        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
-    ) -> None:
-        Chroma(ours.name, small, client=chroma).add_texts(  # type: ignore[arg-type]
-            ["green tea from langchain", "undated tea"],
-            [{"created_at": "soon", "event_ranges": "whenever", "quality": "high"}, {"x": 1}],
-            ids=["langchain", "bare"],
-        )
-        collection = chroma.get_collection(ours.name, embedding_function=None)
-        ChromaVectorStore(chroma_collection=collection).add(
-            [
-                TextNode(
-                    id_="llamaindex",
-                    text="green tea from llamaindex",
-                    metadata={"topic": "tea"},
-                    embedding=small.embed_query("green tea from llamaindex"),
-                )
-            ]
-        )
-        found = {each.id: each.memory for each in ours.find([Search("green tea", limit=20)])[0]}
-        assert len(found) == len(TEXTS) + 3
-        for name in ("langchain", "bare", "llamaindex"):
-            assert (found[name].created_at, found[name].memory_type) == (None, "")
-            assert (found[name].events, found[name].quality) == ((), None)
-        assert found["llamaindex"].metadata == {"topic": "tea"}
-        always = (TimeRange(None, None, "day"),)
-        for search in [
-            Search("tea", 20, scope=Scope(user_id="ann")),
-            Search("tea", 20, within=always),
-        ]:
-            assert len(ours.find([search])[0]) == len(TEXTS)
-        assert ours.get(["bare"])[0].content == "undated tea"
 
-    def test_a_stock_row_may_be_replaced_by_ours(
-        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
-    ) -> None:
-        Chroma(ours.name, small, client=chroma).add_texts(["x"], [{"x": 1}], ids=["x"])  # type: ignore[arg-type]
-        memory = Memory(id="x", content="tea", created_at=FIRST)
-        ours.add([memory])
-        assert ours.get(["x"]) == [memory]
+def test_langchain_finds_them(
+    ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
+) -> None:
+    stock = Chroma(ours.name, small, client=chroma)  # type: ignore[arg-type]
+    found, distance = stock.similarity_search_with_score("winter", k=1)[0]
+    assert (found.id, found.page_content) == ("row4", "winter bread")
+    assert distance == pytest.approx(1 - similarities("winter", ["winter bread"], small)[0])
+    assert (found.metadata["stars"], found.metadata["user_id"]) == (4, "ann")
+    assert found.metadata["created_at"] == int(MOMENTS[4].timestamp() * 1000)
+    assert all(isinstance(value, str | int | float) for value in found.metadata.values())
+    filtered = stock.similarity_search("tea", k=9, filter={"stars": {"$lt": 2}})
+    assert sorted(each.id for each in filtered) == ["row0", "row1"]
+
+
+def test_llamaindex_finds_them(
+    ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
+) -> None:
+    rows = chroma.get_collection(ours.name, embedding_function=None)
+    anns = MetadataFilters(filters=[MetadataFilter(key="user_id", value="ann")])
+    vector = small.embed_query("winter bread")
+    query = VectorStoreQuery(query_embedding=vector, similarity_top_k=9, filters=anns)
+    answer = ChromaVectorStore(chroma_collection=rows).query(query)
+    assert answer.nodes is not None
+    assert len(answer.nodes) == len(TEXTS)
+    node = answer.nodes[0]
+    assert (node.node_id, node.get_content()) == ("row4", "winter bread")
+    assert node.metadata["stars"] == 4
+
+
+def test_what_stock_writers_add_does_not_break_our_reading(
+    ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
+) -> None:
+    Chroma(ours.name, small, client=chroma).add_texts(  # type: ignore[arg-type]
+        ["green tea from langchain", "undated tea"],
+        [{"created_at": "soon", "event_ranges": "whenever", "quality": "high"}, {"x": 1}],
+        ids=["langchain", "bare"],
+    )
+    rows = chroma.get_collection(ours.name, embedding_function=None)
+    node = TextNode(id_="llamaindex", text="green tea", metadata={"topic": "tea"})
+    node.embedding = small.embed_query("green tea")
+    ChromaVectorStore(chroma_collection=rows).add([node])
+    found = {each.id: each.memory for each in ours.find([Search("green tea", limit=20)])[0]}
+    assert len(found) == len(TEXTS) + 3
+    for name in ("langchain", "bare", "llamaindex"):
+        assert (found[name].created_at, found[name].memory_type) == (None, "")
+        assert (found[name].events, found[name].quality) == ((), None)
+    assert found["llamaindex"].metadata == {"topic": "tea"}
+    for more in ({"scope": Scope(user_id="ann")}, {"within": (TimeRange(None, None, "day"),)}):
+        assert len(ours.find([Search("tea", 20, **more)])[0]) == len(TEXTS)
+    assert ours.get(["bare"])[0].content == "undated tea"

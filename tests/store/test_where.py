@@ -116,58 +116,34 @@ def test_a_filter_gives_exactly_the_rows_of_which_it_is_true(rows: RecallStore) 
     def check(given_filter: dict[str, Any]) -> None:
         expected = {number for number, row in enumerate(ROWS) if holds(given_filter, row)}
         assert found(rows, given_filter) == expected
+        where = filter_where(given_filter)
+        assert {n for n, row in enumerate(ROWS) if fulfils(where, "", row)} == expected
 
     check()
 
 
-@table("operator", ["$eq", "$ne", "$lt", "$lte", "$gt", "$gte", "$contains", "$not_contains"])
-@table("bound", [1.5, -1.5, 0.5, 1, 1.0, 2.0, 2.5])
-def test_fractions_and_whole_numbers_compare_rightly(
-    rows: RecallStore, operator: str, bound: float
+def test_a_recorded_time_compares_with_a_datetime_an_iso_text_or_milliseconds(
+    in_memory: RecallStore,
 ) -> None:
-    given_filter = {"a": {operator: bound}}
-    expected = {number for number, row in enumerate(ROWS) if holds(given_filter, row)}
-    assert found(rows, given_filter) == expected
+    dates = ["1969-07-20", "2024-03-04", "2024-03-05", "2024-03-06"]
+    in_memory.add({"content": day, "created_at": f"{day}T00:00:00Z"} for day in dates)
 
+    def days(condition: object) -> list[str]:
+        search = Search("day", limit=9, filter={"created_at": condition})
+        return sorted(each.memory.content for each in in_memory.find([search])[0])
 
-@table("nothing", [None, {}, {"$and": [{}]}, {"$or": [{}, {"a": 1}]}], ids=str)
-def test_a_filter_of_nothing_lets_everything_through(rows: RecallStore, nothing: object) -> None:
-    assert len(found(rows, nothing)) == len(ROWS)
-
-
-class TestRecordedTime:
-    @pytest.fixture
-    def dated(self, in_memory: RecallStore) -> RecallStore:
-        days = ["1969-07-20", "2024-03-04", "2024-03-05", "2024-03-06"]
-        in_memory.add({"content": day, "created_at": f"{day}T00:00:00Z"} for day in days)
-        return in_memory
-
-    @pytest.mark.parametrize(
-        "moment",
-        [
-            datetime(2024, 3, 5, tzinfo=UTC),
-            "2024-03-05T00:00:00Z",
-            "2024-03-05T05:30:00+05:30",
-            1709596800000,
-        ],
-        ids=str,
-    )
-    def test_it_compares_with_a_datetime_an_iso_text_or_milliseconds(
-        self, dated: RecallStore, moment: object
-    ) -> None:
-        def days(condition: object) -> list[str]:
-            search = Search("day", limit=9, filter={"created_at": condition})
-            return sorted(each.memory.content for each in dated.find([search])[0])
-
+    for moment in (
+        datetime(2024, 3, 5, tzinfo=UTC),
+        "2024-03-05T05:30:00+05:30",
+        1709596800000,
+    ):
         assert days({"$gte": moment}) == ["2024-03-05", "2024-03-06"]
         assert days({"$gt": moment}) == ["2024-03-06"]
         assert days({"$lt": moment}) == ["1969-07-20", "2024-03-04"]
         assert days(moment) == ["2024-03-05"]
         assert days({"$in": [moment, "2024-03-04T00:00:00Z"]}) == ["2024-03-04", "2024-03-05"]
-
-    def test_text_that_is_no_time_is_an_error(self) -> None:
-        with pytest.raises(FilterError, match="created_at"):
-            filter_where({"created_at": {"$gte": "last Tuesday"}})
+    with pytest.raises(FilterError, match="created_at"):
+        days({"$gte": "last Tuesday"})
 
 
 @table(
@@ -177,41 +153,27 @@ class TestRecordedTime:
         ({"a": {"$like": "x"}}, "condition is one of"),
         ({"a": {}}, "is empty"),
         ({"a": {"$in": []}}, "takes a list of values"),
-        ({"a": {"$nin": ()}}, "takes a list of values"),
         ({"a": {"$in": "xyz"}}, "takes a list of values"),
         ({"a": {"$gte": "2024"}}, "compares numbers"),
-        ({"a": {"$lt": True}}, "compares numbers"),
         ({"a": math.nan}, "finite number"),
         ({"a": {"$in": [1.0, math.inf]}}, "finite number"),
         ({"a": 2**63}, "64 bits"),
-        ({"a": {"$in": [1, 2**70]}}, "64 bits"),
         ({"a": None}, "text, a number or a boolean"),
         ({"a": [1, 2]}, "text, a number or a boolean"),
-        ({"a": np.int64(1)}, "text, a number or a boolean"),
         ({"a": {"$eq": {"b": 1}}}, "text, a number or a boolean"),
         ({"$and": []}, "at least one filter"),
-        ({"$and": {"a": 1}}, "at least one filter"),
         ({"$or": "a"}, "at least one filter"),
         ({"$and": ["a"]}, "mapping of keys"),
         ({"$not": {"a": 1}}, r"combine filters with \$and and \$or"),
-        ({"$in": ["a"]}, r"combine filters with \$and and \$or"),
         ({"#document": "tea"}, r"takes \$contains"),
         ({"#document": {"$in": ["tea"]}}, r"takes \$contains"),
         ("a = 1", "mapping of keys"),
-        ([("a", 1)], "mapping of keys"),
     ],
     ids=str,
 )
 def test_a_filter_that_cannot_match_is_an_error_that_says_why(wrong: Any, says: str) -> None:
     with pytest.raises(FilterError, match=says):
         filter_where(wrong)
-
-
-def test_the_filter_given_is_left_as_it_was() -> None:
-    given_filter = {"a": {"$in": [1, "x"], "$lt": 1.5}, "$or": [{"b": 1}, {"b": 2}]}
-    before = repr(given_filter)
-    filter_where(given_filter)
-    assert repr(given_filter) == before
 
 
 # -- the same looked at by Chroma, and here -------------------------------------------------------
@@ -235,16 +197,6 @@ def test_a_filter_is_looked_at_by_chroma_as_here(collection: Any) -> None:
     settings(max_examples=60)(given(filters)(check))()
 
 
-@settings(max_examples=50)
-@given(given_filter=filters)
-def test_a_filter_is_looked_at_here_as_by_chroma(
-    given_filter: dict[str, Any],
-) -> None:
-    where = filter_where(given_filter)
-
-    assert [fulfils(where, "", row) for row in ROWS] == [holds(given_filter, row) for row in ROWS]
-
-
 @pytest.mark.parametrize(
     ("condition", "found"),
     [
@@ -259,10 +211,3 @@ def test_a_text_is_looked_at_here_as_by_chroma(condition: Any, found: bool) -> N
     where = filter_where({"#document": condition})
 
     assert fulfils(where, "green tea with milk", {}) is found
-
-
-def test_values_that_no_collection_keeps_are_equal_to_nothing() -> None:
-    for odd in (None, {"deep": 1}, object()):
-        assert not fulfils(filter_where({"a": 1}), "", {"a": odd})
-        assert not fulfils(filter_where({"a": {"$lt": 1}}), "", {"a": odd})
-        assert fulfils(filter_where({"a": {"$ne": 1}}), "", {"a": odd})

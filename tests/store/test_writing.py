@@ -1,4 +1,4 @@
-"""Writing: nothing is done twice, and what several bring at once is written together."""
+"""Writing: what is refused, nothing is done twice, and what several bring at once is one batch."""
 
 import asyncio
 import threading
@@ -7,9 +7,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import chromadb
+import numpy as np
 import pytest
-from store.kit import NOON, SmallEmbedding, contents, ids
+from langchain_core.documents import Document
+from llama_index.core.schema import TextNode
+from store.kit import NOON, SmallEmbedding, best, contents, ids
 
+from recall_retrievers.core.errors import MemoryFormatError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
@@ -79,52 +83,6 @@ class TestUnchanged:
         assert sorted(embedding.texts) == sorted(contents(memories))
         assert store.get(ids(memories)) == memories
 
-    def test_lists_that_chroma_has_mixed_in_do_not_count_as_a_change(
-        self, store: RecallStore, embedding: Counting, chroma: chromadb.ClientAPI
-    ) -> None:
-        """Chroma keeps the lists of deleted collections, and new rows inherit them."""
-        memory = {"id": "one", "content": "tea", "created_at": 0, "metadata": {"tags": ["a"]}}
-        store.add([memory])
-        collection = chroma.get_collection(store.name, embedding_function=None)
-        collection.update(ids=["one"], metadatas=[{"strays": ["x", "y"]}])
-        store.add([memory])
-        assert len(embedding.batches) == 1
-
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"content": "coffee"},
-            {"created_at": 5},
-            {"author": "Ann"},
-            {"memory_type": "insight"},
-            {"when_to_use": "thirsty"},
-            {"metadata": {"stars": 4}},
-            {"metadata": {}},
-            {"quality": 0.5},
-            {"scope": {"user_id": "ann"}},
-        ],
-        ids=str,
-    )
-    def test_whatever_has_changed_is_written(
-        self, store: RecallStore, embedding: Counting, change: dict[str, Any]
-    ) -> None:
-        first = {"id": "one", "content": "tea", "created_at": 0, "metadata": {"stars": 3}}
-        store.add([first])
-        store.add([{**first, **change}])
-        assert len(embedding.batches) == 2
-        assert store.get(["one"]) == [Memory.model_validate({**first, **change})]
-
-    def test_one_that_comes_again_without_a_time_keeps_its_first(
-        self, store: RecallStore, embedding: Counting
-    ) -> None:
-        memory = {"id": "one", "content": "I was at the sea yesterday."}
-        store.add([memory])
-        before = store.get(["one"])
-        assert before[0].events
-        store.add([memory])
-        assert store.get(["one"]) == before
-        assert len(embedding.batches) == 1
-
 
 class TestTogether:
     @pytest.fixture(autouse=True)
@@ -178,19 +136,6 @@ class TestTogether:
         store.add(["after"])
         assert store.find([Search("after", 1)])[0][0].memory.content == "after"
 
-    async def test_two_that_write_one_row_leave_the_later(
-        self, store: RecallStore, embedding: Counting, clock: Clock
-    ) -> None:
-        rows = [{"id": "same", "content": f"word{n}"} for n in range(10)]
-        adding = asyncio.gather(*(store.aadd([row]) for row in rows))
-        await clock.has_been_read(10)
-        embedding.go.set()
-        await adding
-        assert store.count() == 1
-        assert len(embedding.texts) == len(set(embedding.texts))
-        [last] = store.get(["same"])
-        assert store.find([Search(last.content, 1)])[0][0].score == pytest.approx(1, abs=1e-5)
-
     async def test_closing_finishes_what_is_written_and_what_waits(
         self, store: RecallStore, embedding: Counting, chroma: chromadb.ClientAPI
     ) -> None:
@@ -205,3 +150,118 @@ class TestTogether:
         await closing
         with RecallStore(chroma, store.name, embedding=embedding) as again:
             assert sorted(contents(again.get(made))) == [f"word{n}" for n in range(5)]
+
+
+class TestAdding:
+    def test_what_the_caller_changes_afterwards_changes_no_answer(
+        self, in_memory: RecallStore
+    ) -> None:
+        memory = Memory(content="tea", metadata={"tags": ["hot"], "stars": 3})
+        in_memory.add([memory])
+        memory.metadata["stars"] = 1
+        memory.metadata["tags"].append("cold")  # type: ignore[union-attr]  # it is a list
+        assert best(in_memory, "tea")[0].memory.metadata == {"tags": ["hot"], "stars": 3}
+
+    def test_metadata_changed_to_what_no_row_keeps_is_refused(self, in_memory: RecallStore) -> None:
+        memory = Memory(content="tea")
+        memory.metadata["when"] = NOON  # type: ignore[assignment]  # as a caller may do
+        with pytest.raises(MemoryFormatError, match="metadata 'when' must be text"):
+            in_memory.add(["train", memory])
+        assert in_memory.count() == 0
+
+    @pytest.mark.parametrize(
+        ("bad", "says"),
+        [
+            ({"content": ""}, "content"),
+            ({"content": "  "}, "white space"),
+            ({}, "content"),
+            ({"content": "x", "contnet": "y"}, "did you mean"),
+            ({"content": "x", "topic": "y"}, r"own goes into metadata: metadata=\{'topic'"),
+            ({"content": "x", "created_at": "soon"}, "created_at"),
+            ({"content": "x", "created_at": True}, "got True"),
+            ({"content": "x", "metadata": {"k": None}}, "metadata 'k' must be"),
+            ({"content": "x", "metadata": {"k": float("nan")}}, "'k' must be a finite number"),
+            ({"content": "x", "metadata": {"k": [1.0, float("inf")]}}, "finite number"),
+            ({"content": "x", "metadata": {"k": []}}, "empty list"),
+            ({"content": "x", "metadata": {"k": {"nested": 1}}}, "metadata 'k' must be"),
+            ({"content": "x", "metadata": {"k": [1, "a"]}}, "metadata 'k' must be"),
+            ({"content": "x", "metadata": {"k": NOON}}, "metadata 'k' must be"),
+            (
+                {"content": "x", "metadata": {"k": np.array([1, 2])[:, None]}},
+                "metadata 'k' must be",
+            ),
+            ({"content": "x", "metadata": {"k": 2**63}}, "64 bits"),
+            ({"content": "x", "metadata": {"created_at": 1}}, "may not use the name created_at"),
+            ({"content": "x", "metadata": {"$and": 1}}, "rename it"),
+            ({"content": "x", "metadata": {"k": ["a", "\ud83d"]}}, "half a character"),
+            ({"content": "x", "author": "\ud83d"}, "half a character"),
+            ({"content": "x", "id": "\ud83d"}, "half a character"),
+            ({"content": "x", "quality": 7}, "quality"),
+            (42, "a memory is a Memory, a mapping .* or a node of LlamaIndex; got int"),
+            (None, "got NoneType"),
+            (["x"], "got list"),
+            (
+                Document("x", metadata={"created_at": "in spring"}),
+                "of 'x' cannot be read",
+            ),
+            (TextNode(id_="1", text=" "), "TextNode '1' cannot be stored: .*content"),
+            ({"content": "x", "metadata": {"k": [*range(1000)]}}, "a memory has 1,004 values"),
+            ({"content": "x", "metadata": {f"k{n}": n for n in range(1001)}}, "1,000 at most"),
+            ({"content": "x"} | {f"k{n}": n for n in range(1001)}, "takes no 1,002 settings"),
+        ],
+        ids=lambda bad: ascii(bad)[:60],
+    )
+    def test_one_bad_memory_is_an_error_and_nothing_is_stored(
+        self, in_memory: RecallStore, bad: Any, says: str
+    ) -> None:
+        with pytest.raises(MemoryFormatError, match=says):
+            in_memory.add([*(f"good {number}" for number in range(300)), bad])
+        assert in_memory.count() == 0
+
+    def test_a_change_makes_no_memory_that_chroma_could_not_apply(
+        self, in_memory: RecallStore
+    ) -> None:
+        [tea] = in_memory.add([{"content": "tea", "metadata": {"a": [*range(600)]}}])
+        with pytest.raises(MemoryFormatError, match="1,000 at most"):
+            in_memory.update(tea, metadata={"b": [*range(600)]})
+        with pytest.raises(MemoryFormatError, match="1,000 at most"):
+            in_memory.supersede(tea, {"content": "rum", "metadata": {"b": [*range(9000)]}})
+        assert in_memory.update(tea, metadata={"b": [*range(300)]}).id == tea
+        assert in_memory.count() == 1
+
+    @pytest.mark.parametrize("one", ["tea", {"content": "tea"}, Memory(content="tea")], ids=repr)
+    def test_a_single_memory_is_not_taken_for_a_list(
+        self, in_memory: RecallStore, one: Any
+    ) -> None:
+        with pytest.raises(MemoryFormatError, match="put it in a list"):
+            in_memory.add(one)
+        assert in_memory.count() == 0
+
+    def test_one_id_twice_in_a_call_is_an_error(self, in_memory: RecallStore) -> None:
+        rows = [{"id": "one", "content": "tea"}, {"id": "one", "content": "train"}]
+        with pytest.raises(MemoryFormatError, match="have the id 'one'"):
+            in_memory.add(rows)
+        assert in_memory.count() == 0
+
+
+class TestLongTexts:
+    def test_the_text_is_kept_whole_and_its_beginning_is_searched(self) -> None:
+        """Words and tokens of a million Chinese characters took eight seconds."""
+        seen: list[str] = []
+
+        class Seeing(SmallEmbedding):
+            def embed_documents(self, texts: list[str]) -> list[list[float]]:
+                seen.extend(texts)
+                return super().embed_documents([text[:100] for text in texts])
+
+        beginning = "开始 in the spring of 2019 "
+        text = beginning + "博物馆的猫" * 200_000 + " 结束 on 12 May 2021 in Zanzibar"
+        with RecallStore(embedding=Seeing()) as store:
+            made = store.add([{"content": text, "created_at": NOON, "when_to_use": "cats"}])
+            assert [each.content for each in store.get(made)] == [text]
+            assert [len(each) for each in seen] == [50_000]
+            assert seen[0].startswith(f"cats\n{beginning}博物馆")
+            assert ids(best(store, "开始", method="keyword")) == made
+            assert best(store, "zanzibar", method="keyword") == []
+            assert {each.start.year for each in store.get(made)[0].events if each.start} == {2019}
+            assert best(store, "cats", method="keyword")[0].memory.content == text
