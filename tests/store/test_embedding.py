@@ -12,7 +12,7 @@ import pytest
 from tables import table
 
 from recall_retrievers.core.errors import StoreError
-from recall_retrievers.store.embedding import local_model, minilm
+from recall_retrievers.store.embedding import minilm
 from recall_retrievers.store.embedding.embedder import as_embedder
 from recall_retrievers.store.embedding.local_model import LocalModel
 from recall_retrievers.store.embedding.minilm import MiniLM
