@@ -26,8 +26,8 @@ CURE = (
 )
 
 _ANOTHER_CLIENT = (
-    "This program has a Chroma client for it already, with settings of its own: hand that one in: "
-    "RecallStore(client)"
+    "This program has a Chroma client for it already, with settings of its own; hand that client "
+    "in: RecallStore(client)"
 )
 
 _REPAIR = (
