@@ -29,8 +29,8 @@ LOST = "Error finding id"
 """What Chroma says of a row that has no vector, or is deleted while it is read."""
 
 _ANOTHER_CLIENT = (
-    "This program has a Chroma client for it already, with settings of its own: hand that one in: "
-    "RecallStore(client)"
+    "This program has a Chroma client for it already, with settings of its own; hand that client "
+    "in: RecallStore(client)"
 )
 
 _REPAIR = (
