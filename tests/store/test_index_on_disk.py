@@ -252,40 +252,6 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ids
 
 
-def test_a_build_that_was_killed_goes_on_where_it_was(
-    tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, killed = tmp_path / "memories", tmp_path / "killed"
-    fill(path)
-    shutil.rmtree(path / ".recall")
-    take = row_index.RowIndex.take
-
-    def copied(rows: row_index.RowIndex, page: Any, changed: Any) -> None:
-        take(rows, page, changed)
-        if len(read) == ROWS // 2:
-            shutil.copytree(path / ".recall", killed)
-
-    with monkeypatch.context() as here:
-        here.setattr(row_index.RowIndex, "take", copied)
-        with RecallStore(path, embedding=SMALL) as store:
-            assert by_words(store, "word7") == ["m7"]
-    assert len(read) == ROWS
-
-    shutil.rmtree(path / ".recall")
-    killed.rename(path / ".recall")
-    read.clear()
-    with chromadb.PersistentClient(str(path)) as client:
-        raw = client.get_collection("memories", embedding_function=None)
-        raw.delete(ids=["m1"])
-        raw.update(ids=["m2"], documents=["milk"], embeddings=[SMALL.embed_query("milk")])
-    with RecallStore(path, embedding=SMALL) as store:
-        found = [by_words(store, each) for each in ("word1", "word2", "word3", "word119", "milk")]
-        assert found == [[], [], ["m3"], ["m119"], ["m2"]]
-        assert len(by_words(store, "tea", ROWS)) == ROWS - 2
-        assert len(by_meaning(store, "tea", ROWS)) == ROWS - 1
-    assert len(read) < ROWS - 5
-
-
 def test_opening_reads_no_row_and_changes_no_file(tmp_path: Path, read: list[str]) -> None:
     """A file that looks changed is read from end to end when the index is opened again."""
     fill(tmp_path)
