@@ -6,8 +6,8 @@ from typing import Any
 
 import chromadb
 import pytest
-from store.following import SMALL
-from store.kit import SmallEmbedding, store_in
+from store.kit import SmallEmbedding
+from store.places import SMALL, store_in
 
 from recall_retrievers.store import RecallStore, writing
 from recall_retrievers.store.rows import follower, words

@@ -1,20 +1,17 @@
-"""What the tests of the store share: an embedding, the plain answer, places for collections."""
+"""What the tests of the store share: a small embedding, and the plain answer to compare with."""
 
 import hashlib
 import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import chromadb
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Hit
@@ -95,36 +92,3 @@ def python_process(script: str, *arguments: str) -> subprocess.Popen[str]:
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )
-
-
-def client_in(place: str, request: pytest.FixtureRequest, folder: Path) -> chromadb.ClientAPI:
-    """A client of Chroma's own."""
-    if place == "memory":
-        return chromadb.EphemeralClient()
-    if place == "path":
-        return chromadb.PersistentClient(str(folder))
-    client: chromadb.ClientAPI = request.getfixturevalue("chroma_server").client()
-    return client
-
-
-@contextmanager
-def store_in(
-    place: str, request: pytest.FixtureRequest, folder: Path, name: str, embedding: SmallEmbedding
-) -> Iterator[RecallStore]:
-    """A store of a collection that is gone afterwards."""
-    with ExitStack() as stack:
-        source: Path | chromadb.ClientAPI | None = {"memory": None, "path": folder}.get(place)
-        # A server of the tests may have collections of other tests.
-        beside_others = None
-        if place == "server":
-            client = source = client_in(place, request, folder)
-            beside_others = True
-            stack.callback(_drop, client, name)
-        yield stack.enter_context(
-            RecallStore(source, name, embedding=embedding, create=beside_others)
-        )
-
-
-def _drop(client: chromadb.ClientAPI, name: str) -> None:
-    if name in {each.name for each in client.list_collections()}:  # a test may have made none
-        client.delete_collection(name)

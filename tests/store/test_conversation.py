@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from store.following import by_words
+from store.places import by_words
 
 from recall_retrievers.core.errors import MemoryFormatError, StoreError
 from recall_retrievers.core.memory import Memory

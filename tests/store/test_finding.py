@@ -192,21 +192,6 @@ def test_rows_that_are_let_go_meanwhile_are_read_from_the_collection(
     assert [[*arm] for arm in arms] == before
 
 
-def test_a_time_between_two_events_of_a_memory_does_not_find_it(store: RecallStore) -> None:
-    far = [
-        TimeRange(NOON + timedelta(days=n), NOON + timedelta(days=n + 1), "day") for n in (90, 190)
-    ]
-    between = TimeRange(NOON + timedelta(days=120), NOON + timedelta(days=121), "day")
-    store.add([{"id": "d", "content": "Tea with Bob, twice.", "events": far}])
-
-    for each in (TEA, WORDS):
-        [before, middle] = found(
-            store, replace(each, within=(far[0],)), replace(each, within=(between,))
-        )
-        assert [hit.id for hit in before] == ["d"]
-        assert len(middle) == 0
-
-
 def test_owners_are_compared_as_they_are_before_a_memory_is_shown(
     store: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 
 import chromadb
 import pytest
-from store.following import MANY, SMALL, by_meaning, by_words, fill, held, raw, watched
-from store.kit import client_in, contents
+from store.kit import contents
+from store.places import SMALL, by_meaning, by_words, client_in, fill, held, raw, watched
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
@@ -23,18 +22,6 @@ from recall_retrievers.store.rows import follower
 ANN = Scope(user_id="ann")
 
 
-@pytest.fixture(params=["memory", "server"])
-def client(request: pytest.FixtureRequest, tmp_path: Path) -> chromadb.ClientAPI:
-    return client_in(request.param, request, tmp_path)
-
-
-@pytest.fixture
-def collection(client: chromadb.ClientAPI, collection_name: str) -> Iterator[Any]:
-    """Somebody else's collection."""
-    yield client.create_collection(collection_name, embedding_function=None)
-    client.delete_collection(collection_name)
-
-
 # -- within a second ------------------------------------------------------------------------------
 
 
@@ -42,13 +29,14 @@ def test_over_a_server_all_is_seen_a_second_later(
     two: tuple[RecallStore, RecallStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours, theirs = two
-    theirs.add(Memory(id=f"m{n}", content=f"tea word{n}", scope=ANN) for n in range(MANY))
+    monkeypatch.setattr(follower, "COUNTED_AT_ONCE", 50)
+    theirs.add(Memory(id=f"m{n}", content=f"tea word{n}", scope=ANN) for n in range(100))
     assert by_words(ours, "word77") == ["m77"]
 
-    theirs.delete(["m77", "m4000"])
+    theirs.delete(["m77", "m40"])
     time.sleep(follower.POLL_S)  # this one waits, as a user does; the others look at once
     monkeypatch.setattr(follower, "POLL_S", 0.0)
-    for name in ("77", "4000"):
+    for name in ("77", "40"):
         assert by_words(ours, f"word{name}") == []
         assert f"m{name}" not in by_meaning(ours, f"tea word{name}", scope=ANN)
 

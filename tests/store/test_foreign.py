@@ -260,15 +260,6 @@ class TestTimes:
             [found] = best(store, "tea", filter={"date": "March 5, 2024"}, limit=9)
             assert found.id == "row0"
 
-    @pytest.mark.parametrize("most", [1709640000, 1709640000000], ids=["seconds", "milliseconds"])
-    def test_a_number_of_another_unit_is_read_by_itself(self, collection: Any, most: int) -> None:
-        times = [most + n for n in range(500)]
-        times[250] = 1709640000000 if most < 1e11 else 1709640000
-        fill(collection, *({"date": each} for each in times))
-        with opened(collection) as store:
-            days = {x.created_at and x.created_at.date() for x in store.memories()}
-        assert days == {datetime(2024, 3, 5, tzinfo=UTC).date()}
-
     def test_a_wrong_key_is_warned_of_once_with_the_keys_there(
         self, collection: Any, caplog: pytest.LogCaptureFixture
     ) -> None:

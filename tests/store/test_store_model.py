@@ -29,8 +29,6 @@ SMALL = SmallEmbedding()
 
 @dataclass(frozen=True)
 class Row:
-    """A memory in the model."""
-
     id: str
     owner: str
     text: str
@@ -51,7 +49,6 @@ class Row:
 
     @classmethod
     def of(cls, memory: Memory) -> "Row":
-        """What the store says of a memory."""
         assert memory.created_at is not None
         return cls(
             memory.id,
@@ -68,18 +65,11 @@ class Row:
 
 @dataclass
 class Model:
-    """A store, in plain Python.
-
-    Attributes:
-        rows: The memories by id, also those that have expired.
-        now: What the clock says.
-    """
-
     rows: dict[str, Row] = field(default_factory=dict)
     now: datetime = NOON
 
     def all_of(self, owner: str) -> list[Row]:
-        """The memories of an owner, also those that have expired: deleting reaches them."""
+        """Also those that have expired: deleting reaches them."""
         return [each for each in self.rows.values() if each.owner == owner]
 
     def living(
@@ -121,8 +111,6 @@ class Model:
 
 
 class Sequence:
-    """One sequence of calls, with two users."""
-
     def __init__(self, number: int, store: RecallStore, model: Model) -> None:
         self.random = Random(number)
         self.owners = [f"ann{number}", f"bob{number}"]
@@ -143,7 +131,6 @@ class Sequence:
                 self.check(each)
 
     def check(self, owner: str) -> None:
-        """The listing, the count and each memory by its id."""
         expected = self.model.living(owner)
         assert [Row.of(each) for each in self.views[owner].memories()] == expected
         assert self.views[owner].count() == len(expected)

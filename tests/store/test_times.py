@@ -8,9 +8,7 @@ from zoneinfo import ZoneInfo
 import chromadb
 import pytest
 from store.kit import NOON, SmallEmbedding, best, ids
-from tables import table
 
-from recall_retrievers.core.errors import SettingsError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
@@ -66,21 +64,6 @@ def test_in_a_collection_of_others_the_key_is_named(
                 hits = store.find([Search("tea", 5, method=method, moment=moment)])[0]
                 assert sorted(ids(hits)) == there
         assert ids([*store.memories()]) == ["salt"]
-
-
-@table(
-    ("value", "message"),
-    [
-        ("soon", "expires_at must be an int, float, ISO 8601 string or datetime; got 'soon'"),
-        (True, "expires_at must be an int, float, ISO 8601 string or datetime; got True"),
-        (timedelta(days=1), "expires_at must be an int, float, ISO 8601 string or datetime; got "),
-        (1e300, "expires_at must lie between the years 1 and 9999; got the number beyond 1e20"),
-    ],
-)
-def test_what_is_no_moment_is_an_error(value: Any, message: str) -> None:
-    with pytest.raises(SettingsError) as error:
-        Memory(content="tea", expires_at=value)
-    assert message in str(error.value)
 
 
 def test_moments_at_the_edges(in_memory: RecallStore) -> None:
@@ -159,13 +142,6 @@ def test_a_memory_that_says_what_its_events_are_keeps_them(
     fields = {"id": "a", "content": TEXT, "created_at": RECORDED, "events": own}
     in_memory.add([Memory.model_validate(fields) if as_memory else fields])
     assert events(in_memory, "a") == kept
-
-
-def test_a_memory_that_does_not_say_has_them_read(in_memory: RecallStore) -> None:
-    memory = Memory(id="a", content=TEXT, created_at=RECORDED)
-    in_memory.add([memory])
-    assert events(in_memory, "a") == ["2024-03-04 to 2024-03-10"]
-    assert memory.events == ()
 
 
 def test_the_clock_of_the_store_is_the_recorded_time_where_there_is_none(

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store.following import by_words
-from store.kit import SmallEmbedding, best, client_in, ids
+from store.kit import SmallEmbedding, best, ids
+from store.places import by_words, client_in
 
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore

@@ -8,8 +8,8 @@ from typing import Any
 
 import chromadb
 import pytest
-from store.following import held
 from store.kit import NOON, Counting, SmallEmbedding, best, ids
+from store.places import held
 from tables import table
 
 from recall_retrievers.core.errors import (

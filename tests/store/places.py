@@ -1,7 +1,8 @@
-"""What the tests of a row index that follows its collection share."""
+"""The places that a collection may be in, what is found there, and what is read."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -13,7 +14,40 @@ from store.kit import SmallEmbedding, ids
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 
-MANY = 5_500  # more than are counted before each question
+
+def client_in(place: str, request: pytest.FixtureRequest, folder: Path) -> chromadb.ClientAPI:
+    """A client of Chroma's own."""
+    if place == "memory":
+        return chromadb.EphemeralClient()
+    if place == "path":
+        return chromadb.PersistentClient(str(folder))
+    client: chromadb.ClientAPI = request.getfixturevalue("chroma_server").client()
+    return client
+
+
+@contextmanager
+def store_in(
+    place: str, request: pytest.FixtureRequest, folder: Path, name: str, embedding: SmallEmbedding
+) -> Iterator[RecallStore]:
+    """A store of a collection that is gone afterwards."""
+    with ExitStack() as stack:
+        source: Path | chromadb.ClientAPI | None = {"memory": None, "path": folder}.get(place)
+        # A server of the tests may have collections of other tests.
+        beside_others = None
+        if place == "server":
+            client = source = client_in(place, request, folder)
+            beside_others = True
+            stack.callback(_drop, client, name)
+        yield stack.enter_context(
+            RecallStore(source, name, embedding=embedding, create=beside_others)
+        )
+
+
+def _drop(client: chromadb.ClientAPI, name: str) -> None:
+    if name in {each.name for each in client.list_collections()}:  # a test may have made none
+        client.delete_collection(name)
+
+
 SMALL = SmallEmbedding(8)
 
 

@@ -5,7 +5,6 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from store.kit import ZONES
 from tables import table
 
 from recall_retrievers.core.memory import Memory
@@ -145,7 +144,18 @@ def test_any_text_gives_bounded_ranges_in_the_zone_of_the_writer(
     assert len({(each.start, each.end) for each in events}) == len(events)
 
 
-zones = st.sampled_from([ZoneInfo(name) for name in ("Etc/GMT+12", "Pacific/Kiritimati", *ZONES)])
+zones = st.sampled_from(
+    [
+        ZoneInfo(name)
+        for name in (
+            "Etc/GMT+12",
+            "America/New_York",
+            "Europe/Berlin",
+            "Asia/Kolkata",
+            "Pacific/Kiritimati",
+        )
+    ]
+)
 
 
 @given(
