@@ -301,3 +301,27 @@ def test_what_stock_writers_add_does_not_break_our_reading(
     for more in ({"scope": Scope(user_id="ann")}, {"within": (TimeRange(None, None, "day"),)}):
         assert len(ours.find([Search("tea", 20, **more)])[0]) == len(TEXTS)
     assert ours.get(["bare"])[0].content == "undated tea"
+
+
+@pytest.mark.parametrize("embedding", [Once(), SmallEmbedding(32, "other")])
+def test_rows_of_others_become_memories(
+    tmp_path: Path, chroma: chromadb.ClientAPI, embedding: SmallEmbedding
+) -> None:
+    small = SmallEmbedding()
+    theirs = chroma.get_or_create_collection("theirs", embedding_function=None)
+    theirs.add(
+        ids=["a", "b"],
+        documents=["two weeks ago I had tea", "bread"],
+        embeddings=small.embed_documents(["two weeks ago I had tea", "bread"]),
+        metadatas=[{"date": "2024-03-20", "owner": "ann"}, {"date": "2024-03-21", "owner": "bob"}],
+    )
+    fields = {"created_at": "date", "user_id": "owner"}
+    with (
+        RecallStore(chroma, "theirs", embedding=small, fields=fields) as source,
+        RecallStore(tmp_path, embedding=embedding) as copy,
+    ):
+        assert source.copy_to(copy) == 2
+        [hit] = copy.find([Search("tea", 1, method="keyword")])[0]
+        assert hit.memory.scope.user_id == "ann"
+        assert [each.grain for each in hit.memory.events] == ["day"]
+    chroma.delete_collection("theirs")

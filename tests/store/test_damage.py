@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import chromadb
+import numpy as np
 import pytest
+from chroma_server import ChromaServer
 from store.elsewhere import server
 from store.killed import new_store
 from store.kit import Counting, SmallEmbedding, best
@@ -377,3 +379,42 @@ def test_a_path_that_is_open_or_none_is_not_repaired(path: Path, tmp_path: Path)
     with pytest.raises(StoreError, match="there is no folder"):
         RecallStore.repair(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
+
+
+@own_process
+def test_what_a_server_has_lost_is_stored_by_a_load_that_is_done_again(path: Path) -> None:
+    (index_of(path) / "index_metadata.pickle").unlink()  # Chroma takes it for a new index
+    server = ChromaServer(path)
+    embedding = Counting()
+    rows = [{"id": f"m{x}", "content": text(x), "author": "Ann"} for x in range(40)]
+    try:
+        with RecallStore(server.client(), embedding=embedding) as store:
+            store.add(rows)
+            assert best(store, text(7))[0].id == "m7"
+            embedding.embedded = 0
+            store.add(rows)
+    finally:
+        server.stop()
+
+    assert embedding.embedded == 0
+
+
+def test_vectors_that_are_not_scaled_keep_their_length(tmp_path: Path) -> None:
+    class Long(SmallEmbedding):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            return [[3 * x for x in vector] for vector in super().embed_documents(texts)]
+
+    path = tmp_path / "memories"
+    client = chromadb.PersistentClient(str(path))
+    settings = {"hnsw": {"space": "l2", "sync_threshold": 20}}
+    client.create_collection("memories", configuration=settings, embedding_function=None)
+    client.close()
+    with RecallStore(path, embedding=Long()) as store:  # it becomes one of ours
+        store.add({"id": f"m{x}", "content": text(x)} for x in range(20))
+    without_names(index_of(path))
+
+    RecallStore.repair(path, embedding=Long())
+
+    with raw(path) as rows:
+        read = np.asarray(rows.get(include=["embeddings"])["embeddings"])
+    assert np.linalg.norm(read, axis=1) == pytest.approx(3 * np.ones(20), abs=1e-4)

@@ -33,6 +33,7 @@ from recall_retrievers.core.errors import (
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
+from recall_retrievers.store.chroma.fields import Fields
 from recall_retrievers.timeline import TimeRange
 
 
@@ -288,3 +289,17 @@ class TestTimes:
                 [memory] = store.get(["row0"])
             assert memory.created_at is not None
             assert memory.created_at.astimezone().month == month
+
+
+def test_the_text_may_stand_in_the_metadata(collection: Any) -> None:
+    collection.add(
+        ids=["a"],
+        documents=["a heading"],
+        metadatas=[{"body": "green tea"}],
+        embeddings=SmallEmbedding().embed_documents(["green tea"]),
+    )
+    fields = Fields(content="body")
+    with RecallStore(collection, embedding=SmallEmbedding(), fields=fields) as store:
+        memory = store.find([Search("green tea", limit=1)])[0][0].memory
+    assert memory.content == "green tea"
+    assert "body" not in memory.metadata

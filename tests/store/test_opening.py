@@ -327,3 +327,28 @@ def test_the_default_model_is_refused_at_once_where_it_cannot_have_made_the_vect
 ) -> None:
     with pytest.raises(EmbeddingMismatchError, match=r"vectors of 64 numbers.*makes 384"):
         RecallStore(client, others)
+
+
+def test_a_client_that_is_handed_in_stays_open(
+    chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+) -> None:
+    with RecallStore(chroma, collection_name, embedding=small) as store:
+        store.add(["tea"])
+    collection = chroma.get_collection(collection_name, embedding_function=None)
+    assert collection.count() == 1
+    with RecallStore(collection, embedding=small) as store:
+        assert store.name == collection_name
+        store.add(["train"])
+    assert collection.count() == 2
+    chroma.delete_collection(collection_name)
+
+
+def test_a_path_means_the_same_folder_after_the_program_changes_its_own(
+    tmp_path: Path, small: SmallEmbedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with RecallStore("memories", embedding=small) as store:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        store.add(["tea"])
+    assert (tmp_path / "memories" / "chroma.sqlite3").exists()
