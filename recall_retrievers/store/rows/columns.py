@@ -36,8 +36,6 @@ Slots = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The conditions on owner and time."""
-
     scope: Scope
     within: Sequence[TimeRange] = ()  # the recorded time or an event lies in one
     standing: Standing = ALWAYS
