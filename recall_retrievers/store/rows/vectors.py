@@ -209,5 +209,5 @@ def coded(tokens: TokenVectors) -> bytes:
     for bound in _BOUNDS:
         levels[:, :dimension] += scaled > bound
     quarters = levels.reshape(len(levels), -1, _PER_BYTE) << _SHIFTS
-    codes = np.bitwise_or.reduce(quarters, axis=2)
+    codes: NDArray[np.uint8] = np.bitwise_or.reduce(quarters, axis=2)
     return _WIDTH.pack(codes.shape[1]) + codes.tobytes()
