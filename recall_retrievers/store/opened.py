@@ -122,10 +122,8 @@ class Opened:
     def fitting(self, ids: Sequence[str] | None, conditions: Conditions) -> list[str]:
         """The ids of the memories that fulfil conditions, of these or of all."""
         collection, limited = self.collection, conditions.limited or bool(conditions.scope.fields())
-        if ids is None and limited:
-            return [memory.id for memory in self.memories(conditions)]
         if ids is None:
-            return collection.ids()
+            return [x.id for x in self.memories(conditions)] if limited else collection.ids()
         if limited:
             found = collection.read(ids, self._filter(conditions)).values()
             return [memory.id for memory in found if conditions.admits(memory)]

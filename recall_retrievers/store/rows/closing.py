@@ -10,9 +10,7 @@ from recall_retrievers.core.system import make_private, write_to_disk
 
 _log = logging.getLogger(__name__)
 
-NOTE = "closed.json"
-"""The file beside the files of a row index with what is noted of them."""
-
+NOTE = "closed.json"  # what is noted of the files of a row index, beside them
 _PART = 1 << 20  # bytes that are read at once
 LARGE = 16_000_000  # bytes of a file that is not compared before the first answer
 

@@ -30,8 +30,7 @@ from recall_retrievers.timeline import TimeRange
 
 _A_MOMENT = timedelta(seconds=10)  # that a question may take until it searches
 
-Slots = NDArray[np.intp]
-"""The slots of rows: where each is in the columns, and among the vectors."""
+Slots = NDArray[np.intp]  # of rows: where each is in the columns, and among the vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,7 @@ from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.system import open_private
 from recall_retrievers.store.rows.closing import NOTE
 
-FORMAT = 6
-"""The number of this form of the file; a file of another form is made anew."""
-
+FORMAT = 6  # a file of another form is made anew
 FILE = "rows.sqlite"
 _LONGEST_S = 10.0  # seconds that a search may read
 

@@ -46,11 +46,8 @@ _DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
 _TEXTS = ("documents", "metadatas")
 
-Page = Mapping[str, Any]
-"""Rows as Chroma returns them."""
-
-Change = Page | list[str]
-"""Rows that are new or were replaced, or the ids of rows that are gone."""
+Page = Mapping[str, Any]  # rows as Chroma returns them
+Change = Page | list[str]  # rows that are new or were replaced, or the ids of rows that are gone
 
 
 class Follower:
@@ -224,9 +221,8 @@ class Follower:
             yield from (each.result() for each in ahead)
 
     def _page(self, ids: list[str], include: Sequence[str]) -> Page:
-        page: Page
         try:
-            page = self._collection.get(ids=ids, include=[*include])
+            page: Page = self._collection.get(ids=ids, include=[*include])
         except StoreError as error:
             if LOST not in str(error):
                 raise

@@ -267,8 +267,8 @@ class RowIndex:
                 (self._root / _MARK).write_text(mark, encoding="utf-8")
 
 
+# What is raised by files that hold other bytes than were written.
 DAMAGED = (OSError, sqlite3.Error, ValueError, LookupError)
-"""What is raised by files that hold other bytes than were written."""
 
 
 def open_table(root: Path, read: Callable[[Row], Candidate | None]) -> Table:

@@ -123,8 +123,7 @@ class Searcher:
         vectors = {text: each.vectors[0] for text, each in embedded.items()}
         by_word = [search for search in searches if search.method == "keyword"]
         patient = any(search.text not in vectors for search in by_word)
-        if searches:
-            self._rows.prepare(build=bool(by_word), patient=patient)
+        self._rows.prepare(build=bool(by_word), patient=patient)
         if not self._rows.ready:
             return arms_of([self._in_chroma(each, vectors[each.text]) for each in searches])
         self._table = self._rows.table

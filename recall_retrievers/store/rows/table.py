@@ -42,8 +42,7 @@ from recall_retrievers.text.bm25 import rarity, telling_words
 from recall_retrievers.text.words import wanted_words
 from recall_retrievers.text.words import words as stems
 
-Read = Sequence[Candidate | None]
-"""The memories of rows; None where a row has no text."""
+Read = Sequence[Candidate | None]  # the memories of rows; None where a row has no text
 
 _RESTS_S = 60.0  # seconds until a slot has another row: no search takes so long
 _PART = 1_000  # rows at once

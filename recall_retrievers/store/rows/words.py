@@ -29,8 +29,7 @@ _A_ROW = 150  # postings are counted in the time in which the words of one row a
 _DIGITS = 4  # of a score: sums of floats depend on their order
 _MARGIN = 10.0**-_DIGITS
 
-NONE = Counter[str]()
-"""The words of a row that has none."""
+NONE = Counter[str]()  # the words of a row that has none
 
 Scores = NDArray[np.float64]
 Scored = tuple[Slots, Scores]
