@@ -31,10 +31,7 @@ _JOINED_S = 60.0  # seconds that closing waits for a call of Chroma's
 
 
 class RowIndex:
-    """The rows of one collection, for all stores of this process that have it open.
-
-    Without a ``root`` they are kept in memory.
-    """
+    """The rows of one collection, for all stores of this process; without a ``root`` in memory."""
 
     def __init__(self, index: Collection, follower: Follower, root: Path | None) -> None:
         self.index, self.follower, self._root = index, follower, root
