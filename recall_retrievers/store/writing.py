@@ -33,8 +33,8 @@ from recall_retrievers.store.rows.scoped_rows import ScopedRows, indexes_of
 
 _log = logging.getLogger(__name__)
 
-# Rows a call: below every limit (SQLite takes 5,461), and short enough that the interpreter, which
-# Chroma holds while it writes, pauses for no more than 0.15 s.
+# Rows a call: below every limit (Chroma Cloud takes 300, SQLite 5,461), and short enough that the
+# interpreter, which Chroma holds while it writes, pauses for no more than 0.15 s.
 BATCH = 250
 CHROMA_S = 60.0  # that closing waits for a call of Chroma's: texts of 5 MB took it half of that
 _LINGERS_S = 10.0  # a thread that is new to Chroma makes an add take half as long again
