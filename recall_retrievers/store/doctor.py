@@ -13,7 +13,7 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -43,8 +43,7 @@ from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.watch import DATABASE
 from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.embedding.token_vectors import unit
-from recall_retrievers.store.rows.closing import changed_files, note_files, noted_files, own_folder
-from recall_retrievers.store.rows.database import listed
+from recall_retrievers.store.rows.closing import changed_files, note_files, own_folder
 from recall_retrievers.store.rows.row_index import DAMAGED, is_torn, open_table
 
 if TYPE_CHECKING:
@@ -58,6 +57,7 @@ _REACHED = 0.95  # of the rows; whole graphs led to each of 3,000
 _NEAR = 1e-3  # of a number in a vector: Chroma scales vectors once more
 _LEAST_S, _BYTES_A_SECOND = 120, 100_000  # of the database: a quarter of an hour for 100,000 rows
 _MOST = 1_000  # times as large as the database: a vector takes some ten times as much as its row
+_NOTE = "indexes.json"
 _COPY = "copy-"
 _DIES = "Chroma's engine ends the process that opens it"
 
@@ -75,10 +75,10 @@ def examine(held: HeldPath | None, collection: Collection) -> None:
     path = held.folder
     with _asking:
         if not held.at_close:
-            changed = _changed(path)
-            if torn := _torn(path, changed):
+            torn, as_noted = _compared(path)
+            if torn:
                 held.damaged[""] = torn  # of a collection that is not known
-            elif changed:
+            elif not as_noted:
                 with held.watch.writing():
                     held.damaged.update((x.id, x.fault) for x in _ask(path, "open") if x.fault)
                 if not held.damaged:
@@ -101,35 +101,25 @@ def _indexes(folder: Path) -> list[Path]:
     return [*folder.glob("????????-????-????-????-????????????/")]
 
 
-def _times(folder: Path) -> dict[str, int]:
-    """Their files, and when each of them changed."""
+def _files(folder: Path) -> list[str]:
     files = (each for index in _indexes(folder) for each in index.iterdir() if each.is_file())
-    return {each.relative_to(folder).as_posix(): each.stat().st_mtime_ns for each in files}
-
-
-def _noted(folder: Path) -> Path:
-    return own_folder(folder) / "indexes.json"
+    return [each.relative_to(folder).as_posix() for each in files]
 
 
 def _note(folder: Path) -> None:
-    if files := _times(folder):
-        note_files(_noted(folder), folder, files)
+    if files := _files(folder):
+        note_files(own_folder(folder) / _NOTE, folder, files)
 
 
-def _changed(folder: Path) -> dict[str, bool]:
-    """The files that are not as noted, and whether their size or their time says so."""
-    new = _times(folder).keys() - (noted_files(_noted(folder)) or {}).keys()
-    return dict.fromkeys(new, True) | (changed_files(_noted(folder), folder) or {})
-
-
-def _torn(folder: Path, changed: Mapping[str, bool]) -> str:
-    """The fault of files that nobody needs to read; empty if there are none."""
-    most = _MOST * (folder / DATABASE).stat().st_size
-    for name in _times(folder):
+def _compared(folder: Path) -> tuple[str, bool]:
+    """The fault of files that nobody needs to read, or ""; and whether all are as noted."""
+    files, most = _files(folder), _MOST * (folder / DATABASE).stat().st_size
+    for name in files:
         if (folder / name).stat().st_size > most:  # a torn one can look terabytes large
-            return f"{name} is far too large"
+            return f"{name} is far too large", False
+    changed = changed_files(own_folder(folder) / _NOTE, folder, files)
     names = ", ".join(name for name, written in changed.items() if not written)
-    return names and f"{names} has other bytes than when the path was closed"
+    return names and f"{names} has other bytes than when the path was closed", not changed
 
 
 # -- Chroma, asked in a process of its own --------------------------------------------------------
@@ -166,29 +156,20 @@ def _asked(folder: Path, task: str) -> list[_Answer]:
     limit = _LEAST_S + (folder / DATABASE).stat().st_size // _BYTES_A_SECOND
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     while True:
-        command = [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()"]
         given = json.dumps([str(folder), task, *answers])
+        command = [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()", given]
         try:
             done = run(  # noqa: S603 - our own module
-                [*command, given],
-                check=False,
-                stdout=PIPE,
-                stderr=DEVNULL,
-                env=environment,
-                timeout=limit,
+                command, check=False, stdout=PIPE, stderr=DEVNULL, env=environment, timeout=limit
             )
-            output, how, is_done = (
-                done.stdout,
-                f"exit status {done.returncode}",
-                not done.returncode,
-            )
+            output, how = done.stdout, done.returncode and f"exit status {done.returncode}"
         except TimeoutExpired as error:
-            output, how, is_done = error.stdout or b"", f"not done in {limit} s", False
+            output, how = error.stdout or b"", f"not done in {limit} s"
         except OSError as error:
             raise StoreError(f"{folder} is not checked: Python does not start: {error}") from error
         known = len(answers)
         answers |= {x.id: x for x in (_Answer(*json.loads(y)) for y in output.splitlines())}
-        if is_done:
+        if not how:
             return [*answers.values()]
         if len(answers) == known:
             return [*answers.values(), _Answer("", DATABASE, 0, f"{_DIES} ({how}). {CURE}")]
@@ -206,7 +187,7 @@ def answer() -> None:
 
 
 def _answers(folder: Path, task: str, known: Iterable[str]) -> Iterator[_Answer]:
-    size = sum((folder / name).stat().st_size for name in (DATABASE, *_times(folder)))
+    size = sum((folder / name).stat().st_size for name in (DATABASE, *_files(folder)))
     room = 2 * size < shutil.disk_usage(folder).free  # else it is only read, where it is
     try:
         client = path_client(_copied(folder) if room else folder, Event())
@@ -264,10 +245,10 @@ def _read(folder: Path, collection: Any) -> str:
     left, others = set(collection.get(include=[])["ids"]), 0
     number = len(left)
     # After a clean end of ours, what differs from our vectors was written by others.
-    for names, vectors, texts in _ours(folder, collection, unclean=True):
-        if some := left.intersection(names):
+    for texts, vectors in _ours(folder, collection, unclean=True):
+        if some := left.intersection(texts):
             page = collection.get(ids=[*some], include=["embeddings", "documents"])
-            known = dict(zip(names, vectors, strict=True))
+            known = dict(zip(texts, vectors, strict=True))
             ours = np.array([known[row_id] for row_id in page["ids"]])
             near = np.abs(unit(np.asarray(page["embeddings"], np.float32)) - ours) <= _NEAR
             rows = zip(page["ids"], page["documents"], near.all(axis=1), strict=True)
@@ -289,19 +270,15 @@ def _reached(collection: Any) -> set[str]:
 
 def _ours(
     folder: Path, collection: Any, *, unclean: bool = False
-) -> Iterator[tuple[list[str], NDArray[np.float32], dict[str, str | None]]]:
-    """The vectors of the row index that have their checksums, and the texts that they are of.
+) -> Iterator[tuple[dict[str, str | None], NDArray[np.float32]]]:
+    """The texts, by id, and the vectors of the row index that have their checksums.
 
     If ``unclean``, only those of a row index that was not closed.
     """
-    query = "SELECT id, document FROM row WHERE id IN (SELECT value FROM json_each(?))"
     for root in own_folder(folder).glob(f"{collection.id}*"):
         with suppress(*DAMAGED), closing(open_table(root, lambda _: None)) as table:
             if not (table.as_closed and (unclean or is_torn(root, large=True))):
-                for ids, vectors in table.vectors():
-                    with table.data.reading() as rows:
-                        texts = dict(rows.execute(query, (listed(ids),)).fetchall())
-                    yield ids, vectors, texts
+                yield from table.vectors()
 
 
 def _parts(ids: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -345,7 +322,7 @@ def check_path(path: str | Path) -> list[Checked]:
     """Check every collection in a path; see `RecallStore.check`."""
     with _alone(path, "check") as (folder, _):
         try:
-            waiting, torn = _too_large(folder), _torn(folder, _changed(folder))
+            waiting, (torn, _) = _too_large(folder), _compared(folder)
             answers = _ask(folder, "check")
         except StoreDamagedError as error:
             return [Checked(DATABASE, 0, (str(error),))]
@@ -365,11 +342,10 @@ def _checked(folder: Path, found: _Answer, torn: str, waiting: list[tuple[str, s
 
 
 def _torn_rows(root: Path) -> bool:
-    """Whether files of a row index have other bytes than were written."""
     try:
         with closing(open_table(root, lambda _: None)) as table:
-            torn = len(table.torn_vectors())
-            return bool(torn or (table.as_closed and is_torn(root, large=True)))
+            torn = len(table.torn_vectors()) > 0
+            return torn or (table.as_closed and is_torn(root, large=True))
     except DAMAGED:
         return True
 
@@ -470,7 +446,7 @@ def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> lis
     with _alone(path, "repair") as (folder, held):
         taken_out = _too_large(folder, take_out=True)
         _put_back(folder)  # after a repair that was killed
-        torn = _torn(folder, _changed(folder))
+        torn, _ = _compared(folder)
         try:
             # Without their indexes Chroma finds which collections they are of.
             _set_aside(each for each in _indexes(folder) if each.name in torn)
@@ -489,7 +465,10 @@ def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> lis
                 finally:
                     client.close()  # type: ignore[attr-defined]
                 _put_back(folder)
-                _check_new(_ask(folder, "repair"))
+                for each in (x for x in _ask(folder, "repair") if x.fault):
+                    raise StoreDamagedError(  # noqa: TRY301 - the damaged ones are put back
+                        f"the new index of {each.name!r} is damaged: {each.fault}"
+                    )
         except BaseException:
             _put_back(folder, instead=True)
             raise
@@ -499,12 +478,6 @@ def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> lis
         replace(each, taken_out=tuple(row_id for topic, row_id in taken_out if key in topic))
         for key, each in done.items()
     ]
-
-
-def _check_new(answers: list[_Answer]) -> None:
-    for each in answers:
-        if each.fault:
-            raise StoreDamagedError(f"the new index of {each.name!r} is damaged: {each.fault}")
 
 
 def _aside(folder: Path) -> Path:
@@ -550,16 +523,14 @@ def _rebuilt(
 
         # Ours have the length 1, which counts in other spaces.
         is_cosine = collection.configuration_json["hnsw"]["space"] == "cosine"
-        for names, vectors, texts in _ours(folder, collection) if is_cosine else ():
-            page = collection.get(ids=names, include=["documents"])
+        for texts, vectors in _ours(folder, collection) if is_cosine else ():
+            page = collection.get(ids=[*texts], include=["documents"])
             now = dict(zip(page["ids"], page["documents"], strict=True))
-            good = [
-                n
-                for n, row_id in enumerate(names)
-                if row_id in left and now[row_id] == texts[row_id] and vectors[n].any()
-            ]
-            store([names[n] for n in good], vectors[good])
-            left.difference_update(names[n] for n in good)
+            as_then = np.array([x in left and now[x] == texts[x] for x in texts], dtype=np.bool_)
+            kept = as_then & vectors.any(axis=1)
+            good = [x for x, is_kept in zip(texts, kept.tolist(), strict=True) if is_kept]
+            store(good, vectors[kept])
+            left.difference_update(good)
         made_by = (collection.metadata or {}).get("embedding_model")
         if left and made_by != embedding.model_name:
             raise EmbeddingMismatchError(

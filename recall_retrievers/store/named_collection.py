@@ -112,7 +112,6 @@ class NamedCollection:
         return live
 
     def to_change(self) -> Opened | None:
-        """The collection for a change of what is there; None if it does not exist yet."""
         live = self.found()
         if live is not None:
             live.collection.check_writable()
@@ -197,9 +196,9 @@ class NamedCollection:
             self._source = folder = Path(os.path.realpath(self._source))
         if self._find() is not None:
             return
-        if must_exist and self._place is None:
-            raise MissingCollectionError(f"there is no Chroma path {folder}. Check the path")
-        if must_exist and self._place is not None:
+        if must_exist:
+            if self._place is None:
+                raise MissingCollectionError(f"there is no Chroma path {folder}. Check the path")
             raise missing(self.name, self._place.names(), "Check the name")
         check_may_be_made(folder, self.name)
 

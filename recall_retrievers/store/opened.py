@@ -40,26 +40,15 @@ _UNREAD = "-"  # stands for the text of a row, where it is not read
 
 
 class Opened:
-    """A collection that is open in this process.
-
-    ``place`` is None where the caller passed the collection. A ``private`` one is in memory, under
-    a name that nobody else knows. ``check_open`` raises an error once the store is closed.
-
-    Attributes:
-        collection: The collection of Chroma.
-        rows: Its rows.
-        writer: What writes to it.
-    """
-
     def __init__(  # noqa: PLR0913 - what it is made of
         self,
         collection: Collection,
-        place: Place | None,
+        place: Place | None,  # None = the caller passed the collection
         embedding: BoundedEmbedding,
         index_dir: Path | None,
         *,
-        private: bool,
-        check_open: Callable[[], None],
+        private: bool,  # in memory, under a name that nobody else knows
+        check_open: Callable[[], None],  # an error once the store is closed
     ) -> None:
         self.collection = collection
         self._check_open = check_open
@@ -69,7 +58,6 @@ class Opened:
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
     ) -> list[Sequence[Hit]]:
-        """The hits of each search, best first."""
         self.collection.check_dimension(*(each.vectors for each in embedded.values()))
         with self._while_open():
             found = search(self.collection, self.rows, searches, embedded)
@@ -134,10 +122,8 @@ class Opened:
     def fitting(self, ids: Sequence[str] | None, conditions: Conditions) -> list[str]:
         """The ids of the memories that fulfil conditions, of these or of all."""
         collection, limited = self.collection, conditions.limited or bool(conditions.scope.fields())
-        if ids is None and limited:
-            return [memory.id for memory in self.memories(conditions)]
         if ids is None:
-            return collection.ids()
+            return [x.id for x in self.memories(conditions)] if limited else collection.ids()
         if limited:
             found = collection.read(ids, self._filter(conditions)).values()
             return [memory.id for memory in found if conditions.admits(memory)]
@@ -231,9 +217,8 @@ def _in_order(
 ) -> Iterator[str]:
     """The ids of rows in order; ids are read only where they decide, or are wanted."""
     if conditions.after is not None:
-        rest = (
-            created <= conditions.after[0] if conditions.newest else created >= conditions.after[0]
-        )
+        at = conditions.after[0]
+        rest = created <= at if conditions.newest else created >= at
         slots, created = slots[rest], created[rest]
     order = np.argsort(-created if conditions.newest else created, kind="stable")
     slots, created = slots[order], created[order]

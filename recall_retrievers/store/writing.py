@@ -21,11 +21,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.core.errors import (
-    RecallError,
-    StoreClosedError,
-    StoreError,
-)
+from recall_retrievers.core.errors import RecallError, StoreClosedError, StoreError
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, to_milliseconds
@@ -40,12 +36,8 @@ _log = logging.getLogger(__name__)
 # Rows a call: below every limit (Chroma Cloud takes 300, SQLite 5,461), and short enough that the
 # interpreter, which Chroma holds while it writes, pauses for no more than 0.15 s.
 BATCH = 250
-
-# Seconds that closing waits for a call of Chroma's. Texts of 5 MB took it half of that.
-CHROMA_S = 60.0
-
-# Seconds. A thread that is new to Chroma makes an add take half as long again.
-_LINGERS_S = 10.0
+CHROMA_S = 60.0  # that closing waits for a call of Chroma's: texts of 5 MB took it half of that
+_LINGERS_S = 10.0  # a thread that is new to Chroma makes an add take half as long again
 
 
 class ChangedError(Exception):
@@ -80,22 +72,17 @@ _looking = Lock()
 
 @dataclass(slots=True)
 class _Job:
-    """The work of one call, and its future."""
-
     rows: Sequence[Ready] = ()
     alone: Callable[[], None] | None = None  # None = the rows are stored together with others
     done: Future[None] = field(default_factory=Future)
     tried: bool = False  # whether Chroma failed while it stored its rows
 
 
-_Present = Mapping[str, tuple[str | None, Mapping[str, Any]]]
-"""Text and metadata of rows that are stored, by id."""
+_Present = Mapping[str, tuple[str | None, Mapping[str, Any]]]  # text and metadata, by id
 
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """Rows that are not stored yet as they are."""
-
     rows: Sequence[Ready]
     present: _Present  # the rows that they replace
     writes: int  # how often the collection had been written to before these were read
@@ -106,9 +93,6 @@ class Writer:
 
     The thread ends when there was nothing to write for a while. It does not keep the process alive,
     as an embedding or a server may hang.
-
-    Attributes:
-        changing: Held while a memory is read, changed and written again.
     """
 
     def __init__(
@@ -137,9 +121,8 @@ class Writer:
         turn are not written. When the rows of one call fail, those of the others are stored. The
         error says which rows are stored.
         """
-        if vectors is None:
-            return self._take(_Job(rows))
-        return self._take(_Job(rows, partial(self._write, rows, vectors)))
+        alone = None if vectors is None else partial(self._write, rows, vectors)
+        return self._take(_Job(rows, alone))
 
     def rewrite(
         self, rows: Sequence[Ready], before: Sequence[Row | None], vectors: Sequence[Embedded]
@@ -209,7 +192,6 @@ class Writer:
         return jobs
 
     def _begin(self, limit_s: float | None) -> None:
-        """Note how long the next step may take."""
         with self._changed:
             self._due = None if limit_s is None else monotonic() + limit_s
             self._changed.notify_all()
@@ -264,7 +246,6 @@ class Writer:
     # -- in Chroma, and in the row indexes of this process ----------------------------------------
 
     def _unstored(self, rows: Sequence[Ready]) -> _Fresh:
-        """The rows that are not stored yet as they are."""
         writes, present = self._shared.writes, self._replaced(rows)
         stored = _stored_in(present, rows)
         if stored and not self._have_vectors(stored):
@@ -283,7 +264,6 @@ class Writer:
         self._store(fresh, Embedded(vectors[[each.memory.id in wanted for each in rows]]))
 
     def _store(self, fresh: _Fresh, embedded: Outcome, jobs: Sequence[_Job] = ()) -> None:
-        """Store rows, also in all row indexes of the collection in this process."""
         if isinstance(embedded, Exception):
             raise embedded
         if not fresh.rows:
@@ -387,7 +367,6 @@ def _together(vectors: Iterable[Embedded]) -> Embedded:
 
 
 def _stored_in(present: _Present, rows: Sequence[Ready]) -> list[str]:
-    """The ids of those rows that are stored as they are."""
     return [row.memory.id for row in rows if row.is_stored_as(*present.get(row.memory.id, ()))]
 
 

@@ -17,11 +17,8 @@ from recall_retrievers.core.memory import MetadataValue
 from recall_retrievers.store.chroma.where import DOCUMENT, Where
 from recall_retrievers.store.rows.database import listed
 
-Cell = tuple[str, str | int | float]
-"""A key and a value, as they are compared."""
-
-Fits = NDArray[np.bool_]
-"""Whether each row may fulfil a condition; all may where that cannot be told here."""
+Cell = tuple[str, str | int | float]  # a key and a value, as they are compared
+Fits = NDArray[np.bool_]  # whether each row may fulfil a condition; all may if that is not known
 
 _LEFT_OUT = frozenset({"written_at", "created_day", "list_values", "event_ranges"})
 _IN_LISTS = frozenset({"$contains", "$not_contains"})

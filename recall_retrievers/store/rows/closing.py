@@ -10,9 +10,7 @@ from recall_retrievers.core.system import make_private, write_to_disk
 
 _log = logging.getLogger(__name__)
 
-NOTE = "closed.json"
-"""The file beside the files of a row index with what is noted of them."""
-
+NOTE = "closed.json"  # what is noted of the files of a row index, beside them
 _PART = 1 << 20  # bytes that are read at once
 LARGE = 16_000_000  # bytes of a file that is not compared before the first answer
 
@@ -29,39 +27,35 @@ def note_files(note: Path, folder: Path, names: Iterable[str]) -> None:
     the disk when it returns. A disk that fails leaves no new note: then all is looked through when
     it is opened again.
     """
+    noted, there = _noted(note), dict[str, list[int]]()
     try:
-        _note(note, folder, names)
+        for name, file in ((x, folder / x) for x in names if (folder / x).is_file()):
+            stat = file.stat()
+            there[name] = noted.get(name, [])
+            if there[name][:2] != [stat.st_size, stat.st_mtime_ns]:
+                write_to_disk(file)
+                there[name] = [stat.st_size, stat.st_mtime_ns, _checksum(file)]
+        if there != noted:
+            make_private(note.parent)
+            partial = note.with_suffix(".new")
+            partial.write_text(json.dumps(there), encoding="utf-8")
+            write_to_disk(partial)
+            partial.replace(note)
+            write_to_disk(note.parent)
     except OSError as error:
         _log.warning("nothing is noted of the files in %s: %r", folder, error)
 
 
-def _note(note: Path, folder: Path, names: Iterable[str]) -> None:
-    noted, there = noted_files(note) or {}, dict[str, list[int]]()
-    for name, file in ((x, folder / x) for x in names if (folder / x).is_file()):
-        stat = file.stat()
-        there[name] = entry = noted.get(name, [])
-        if entry[:2] != [stat.st_size, stat.st_mtime_ns]:
-            write_to_disk(file)
-            there[name] = [stat.st_size, stat.st_mtime_ns, _checksum(file)]
-    if there != noted:
-        make_private(note.parent)
-        partial = note.with_suffix(".new")
-        partial.write_text(json.dumps(there), encoding="utf-8")
-        write_to_disk(partial)
-        partial.replace(note)
-        write_to_disk(note.parent)
-
-
-def changed_files(note: Path, folder: Path, *, large: bool | None = None) -> dict[str, bool] | None:
-    """The files that have other bytes than were noted; None = nothing is noted.
+def changed_files(
+    note: Path, folder: Path, names: Iterable[str], *, large: bool | None = None
+) -> dict[str, bool]:
+    """The files, of these and of those that were noted, that have other bytes than were noted.
 
     Of each: whether its size or its time say so too. With ``large`` the large files alone are
-    looked at, or the small ones.
+    compared, or the small ones.
     """
-    noted = noted_files(note)
-    if noted is None:
-        return None
-    changed = {}
+    noted = _noted(note)
+    changed = {name: True for name in names if name not in noted}
     for name, (size, time, checksum) in noted.items():
         file = folder / name
         if large in (None, size > LARGE):
@@ -74,18 +68,17 @@ def changed_files(note: Path, folder: Path, *, large: bool | None = None) -> dic
     return changed
 
 
-def noted_files(note: Path) -> dict[str, list[int]] | None:
-    """The size, the last change and the checksum of each file; None = nothing is noted."""
+def _noted(note: Path) -> dict[str, list[int]]:
     try:
         noted = json.loads(note.read_text(encoding="utf-8"))
-        return {name: [int(a), int(b), int(c)] for name, (a, b, c) in noted.items()} or None
+        return {name: [int(a), int(b), int(c)] for name, (a, b, c) in noted.items()}
     # Never closed, or the note itself was damaged.
     except (OSError, ValueError, TypeError, AttributeError):
-        return None
+        return {}
 
 
 def _checksum(file: Path) -> int:
-    """A checksum of a file. It is read, not mapped: a bad sector is an `OSError`, and no signal."""
+    # It is read, not mapped: a bad sector is an `OSError`, and no signal.
     value = 0
     with file.open("rb") as opened:
         while part := opened.read(_PART):

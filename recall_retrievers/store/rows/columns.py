@@ -30,14 +30,11 @@ from recall_retrievers.timeline import TimeRange
 
 _A_MOMENT = timedelta(seconds=10)  # that a question may take until it searches
 
-Slots = NDArray[np.intp]
-"""The slots of rows: where each is in the columns, and among the vectors."""
+Slots = NDArray[np.intp]  # of rows: where each is in the columns, and among the vectors
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The conditions on owner and time."""
-
     scope: Scope
     within: Sequence[TimeRange] = ()  # the recorded time or an event lies in one
     standing: Standing = ALWAYS

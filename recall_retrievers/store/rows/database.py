@@ -20,9 +20,7 @@ from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.system import open_private
 from recall_retrievers.store.rows.closing import NOTE
 
-FORMAT = 5
-"""The number of this form of the file; a file of another form is made anew."""
-
+FORMAT = 6  # a file of another form is made anew
 FILE = "rows.sqlite"
 _LONGEST_S = 10.0  # seconds that a search may read
 
@@ -62,17 +60,9 @@ INSERT INTO fact VALUES
 
 
 class Database:
-    """The file, or a database in memory. Several threads may use it.
+    """The file, or without a folder a database in memory. Several threads may use it.
 
-    Args:
-        folder: The folder of the file, which is made. None = in memory.
-
-    Attributes:
-        noted: Whether a proper close has noted its bytes, and nothing has changed since.
-
-    Raises:
-        sqlite3.DatabaseError: When the file is damaged.
-        OSError: When it cannot be made.
+    A damaged file raises `sqlite3.DatabaseError`, one that cannot be made an `OSError`.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -84,6 +74,7 @@ class Database:
         self._closed = False
         if self._file is not None:
             os.close(open_private(self._file))
+        # Whether a proper close has noted its bytes, and nothing has changed since.
         self.noted = self._file is not None and self._file.with_name(NOTE).exists()
         self._writer = self._opened()
         try:
@@ -96,14 +87,13 @@ class Database:
     def _opened(self) -> sqlite3.Connection:
         name = self._file or ":memory:"
         connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
-        if self._file is not None:
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                # A commit waits for no disk: what a power cut takes is read from Chroma again.
-                connection.execute("PRAGMA synchronous = NORMAL")
-            except BaseException:
-                connection.close()
-                raise
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            # A commit waits for no disk: what a power cut takes is read from Chroma again.
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     @contextmanager
@@ -124,14 +114,13 @@ class Database:
             connection.execute("SELECT 1 FROM fact").fetchone()  # from now on it sees this state
             yield connection
             connection.execute("ROLLBACK")
+            self._idle.append(connection)
         except BaseException:
             if connection is not None:
                 connection.close()
-            connection = None
             raise
         finally:
             with self._pool:
-                self._idle += [connection] if connection is not None else []
                 self._reading -= 1
                 self._pool.notify_all()
 

@@ -19,6 +19,7 @@ opened again: then all texts are compared, if others may have written since it w
 
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -45,34 +46,24 @@ _DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
 _TEXTS = ("documents", "metadatas")
 
-Page = Mapping[str, Any]
-"""Rows as Chroma returns them."""
-
-Change = Page | list[str]
-"""Rows that are new or were replaced, or the ids of rows that are gone."""
+Page = Mapping[str, Any]  # rows as Chroma returns them
+Change = Page | list[str]  # rows that are new or were replaced, or the ids of rows that are gone
 
 
 class Follower:
     """Finds what others change in a collection; threads may use it side by side.
 
     Its methods yield changes, and go on when the row index has taken them over.
-
-    Args:
-        index: The collection.
-        scope: The scope whose rows are followed; an empty one = all rows.
-        watch: What tells whether others have written. None = the collection is in no path.
-        alone: Whether nobody else can write to the collection while it is open.
-        shared: Whether it is on a server. Vectors stay there.
     """
 
     def __init__(
         self,
         index: Collection,
-        scope: Scope = ANYBODY,
+        scope: Scope = ANYBODY,  # whose rows are followed
         *,
-        watch: Watch | None = None,
-        alone: bool = False,
-        shared: bool = False,
+        watch: Watch | None = None,  # of its path
+        alone: bool = False,  # nobody else can write to it while it is open
+        shared: bool = False,  # it is on a server, where vectors stay
     ) -> None:
         self._index = index
         self._collection: Any = index.chroma
@@ -88,11 +79,7 @@ class Follower:
         self._seen = self._far_seen = 0  # when times of writing were last compared
         self._place, self._last = 0, ""  # how many rows there were at the last look, and the last
         self._counted = 0
-        self.scope = scope
-
-    @property
-    def scoped(self) -> bool:
-        return bool(self.scope.fields())
+        self.scope, self._scoped = scope, bool(scope.fields())
 
     @property
     def mark(self) -> str:
@@ -143,7 +130,7 @@ class Follower:
         """Compare all ids: what is gone, and what is new; ``texts`` = and all that is known."""
         clock, others = time.monotonic(), self._watch.look() if self._watch else 0
         self._counted = self._collection.count()
-        if self.scoped and not len(table):  # one call instead of three
+        if self._scoped and not len(table):  # one call instead of three
             there = list[str]()
             for page in self._index.pages(_TEXTS, most=_ROWS, where=self._where):
                 there += page["ids"]
@@ -176,12 +163,12 @@ class Follower:
             return self._watch.look() != self._others or self._looked < again <= now
         if self._looked < now - POLL_S:
             return True
-        known = self._counted if self.scoped else len(table)
+        known = self._counted if self._scoped else len(table)
         return known <= COUNTED_AT_ONCE and self._collection.count() != known
 
     def _look(self, table: Table) -> Iterator[Change]:
         started, others = time.monotonic(), self._watch.look() if self._watch else 0
-        if self.scoped and self._counted <= COUNTED_AT_ONCE:  # else it is not asked for
+        if self._scoped and self._counted <= COUNTED_AT_ONCE:  # else it is not asked for
             self._counted = self._collection.count()
         if self._shared and not self._index.foreign:
             yield from self._by_time(table)
@@ -226,19 +213,16 @@ class Follower:
         parts = [list(ids[start : start + most]) for start in range(0, len(ids), most)]
         bar = progress_bar(parts, desc="indexing", unit="pages", total=len(parts), wanted=progress)
         with ThreadPoolExecutor(1, thread_name_prefix="recall-read") as thread:
-            ahead: Future[Any] | None = None
+            ahead = deque[Future[Page]]()
             for part in bar:
-                this = thread.submit(self._page, part, include or self._include)
-                if ahead is not None:
-                    yield ahead.result()
-                ahead = this
-            if ahead is not None:
-                yield ahead.result()
+                ahead.append(thread.submit(self._page, part, include or self._include))
+                if len(ahead) > 1:
+                    yield ahead.popleft().result()
+            yield from (each.result() for each in ahead)
 
     def _page(self, ids: list[str], include: Sequence[str]) -> Page:
-        page: Page
         try:
-            page = self._collection.get(ids=ids, include=[*include])
+            page: Page = self._collection.get(ids=ids, include=[*include])
         except StoreError as error:
             if LOST not in str(error):
                 raise

@@ -6,11 +6,9 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -33,23 +31,14 @@ _JOINED_S = 60.0  # seconds that closing waits for a call of Chroma's
 
 
 class RowIndex:
-    """The rows of one collection, for all stores of this process that have it open.
-
-    Without a ``root`` they are kept in memory.
-
-    Attributes:
-        table: The rows; a question uses one table from its beginning to its end.
-        ready: Whether all rows are known.
-    """
+    """The rows of one collection, for all stores of this process; without a ``root`` in memory."""
 
     def __init__(self, index: Collection, follower: Follower, root: Path | None) -> None:
-        self.index = index
-        self.follower = follower
-        self._root = root
+        self.index, self.follower, self._root = index, follower, root
         model = (index.chroma.metadata or {}).get("embedding_model")
         self._form = repr((FORMAT, str(index.chroma.id), model, index.fields, follower.scope))
-        self.table = Table(index.candidate)
-        self.ready = False
+        self.table = Table(index.candidate)  # a question uses one from its beginning to its end
+        self.ready = False  # whether all rows are known
         self._lock = threading.Lock()  # while rows change; no question and no reading waits for it
         self._telling = threading.Lock()  # for a moment
         self._opening = threading.RLock()
@@ -57,9 +46,8 @@ class RowIndex:
         self._compared = False  # whether its texts are those of the collection
         self._readings: dict[int, set[str]] = {}
         self._opened = False
-        self._closed = threading.Event()
+        self._closed = False
         self._built: Future[None] | None = None
-        self._thread: threading.Thread | None = None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -69,37 +57,34 @@ class RowIndex:
     def start(self) -> None:
         """Open the rows on the disk, or begin with none; does nothing the second time."""
         with self._opening:
-            if self._opened or self._closed.is_set():
+            if self._opened or self._closed:
                 return
-            known = None if self._root is None else self._on_disk(self._root)
-            if known is not None:
-                self.ready = bool(known["whole"])
-                self._compared = self.follower.go_on(known["mark"], len(self)) and self.ready
-            else:
+            if self._root is None or not self._go_on(self._root):
                 self._begin()
             self._opened = True
             if not self.table.as_closed or self.table.vector_bytes <= LARGE:
                 self._mend_vectors()
 
-    def _on_disk(self, root: Path) -> dict[str, Any] | None:
-        """What is known of the rows on the disk; None where there are none to go on with."""
+    def _go_on(self, root: Path) -> bool:
+        """Go on with the rows on the disk; False where there are none to go on with."""
         if not root.is_dir():
-            return None
+            return False
         try:
             table = open_table(root, self.index.candidate)
         except DAMAGED as error:
             _log.warning("the row index in %s is built again: %r", root, error)
-            return None
+            return False
         known = table.data.facts()
         if known.get("form") != self._form:
             table.close()
-            return None
+            return False
         self.table.close()
-        self.table = table
+        self.table, self.ready, mark = table, bool(known["whole"]), known["mark"]
         with suppress(OSError):  # if it was closed since the last write
-            known["mark"] = (root / _MARK).read_text(encoding="utf-8")
-        self._noted = known["mark"], bool(known["whole"])
-        return known
+            mark = (root / _MARK).read_text(encoding="utf-8")
+        self._noted = mark, self.ready
+        self._compared = self.follower.go_on(mark, len(self)) and self.ready
+        return True
 
     def prepare(self, *, build: bool, patient: bool) -> None:
         """Follow the collection, before a question.
@@ -114,7 +99,7 @@ class RowIndex:
             if (patient and not self.ready) or self.follower.has_few(WAITED_FOR):
                 built.result()
         if self.ready:
-            self._take_over(self.follower.changes)
+            self._take_over(self.follower.changes(self.table))
             if build and not self.ready:  # the disk has failed
                 self.prepare(build=build, patient=patient)
 
@@ -141,22 +126,20 @@ class RowIndex:
     def _start_building(self) -> Future[None]:
         with self._opening:
             if self._built is None or (self._built.done() and not self._compared):
-                self._built = Future()
-                thread = threading.Thread(
-                    target=self._build, args=[self._built], name="recall-build-rows", daemon=True
-                )
-                thread.start()
-                self._thread = thread  # what `close` waits for has been started
+                built = Future[None]()
+                threading.Thread(
+                    target=self._build, args=[built], name="recall-build-rows", daemon=True
+                ).start()
+                self._built = built  # what is waited for has been started
             return self._built
 
     def _mend_vectors(self) -> None:
-        """Read rows whose vector is torn from Chroma."""
         try:
             torn = self.table.torn_vectors()
             if len(torn):
                 _log.warning("%d torn vectors of the row index are read from Chroma", len(torn))
                 ids = [*self.table.ids_at(torn.tolist()).values()]
-                self._take_over(lambda _: self.follower.read(ids))
+                self._take_over(self.follower.read(ids))
         except (OSError, StoreError) as error:  # a bad sector, or Chroma's
             _log.warning("the row index in %s is built again: %r", self._root, error)
             self._begin()
@@ -167,8 +150,9 @@ class RowIndex:
             _log.info("reading %d rows for the row index; it has %d", count, len(self))
             while not self._compared:
                 table = self.table  # it is replaced when its disk fails
-                compare = partial(self.follower.compare, texts=True, progress=count > WAITED_FOR)
-                self._take_over(compare)
+                self._take_over(
+                    self.follower.compare(table, texts=True, progress=count > WAITED_FOR)
+                )
                 self.ready = self._compared = self.table is table
             self._note()
             _log.info("read %d rows", len(self))
@@ -180,32 +164,25 @@ class RowIndex:
 
     # -- reading the collection -------------------------------------------------------------------
 
-    @contextmanager
-    def _reading(self) -> Iterator[AbstractSet[str]]:
-        """Collect the ids of the rows that change here while rows are read from the collection.
+    def _take_over(self, changes: Iterable[Change]) -> None:
+        """Take over what others have changed.
 
-        The version of such a row that was read may be old.
+        Rows that change here while they are read stay: the version that was read may be old.
         """
-        changed: set[str] = set()
+        changed = set[str]()
         with self._telling:
             self._readings[id(changed)] = changed
         try:
-            yield changed
-        finally:
-            with self._telling:
-                del self._readings[id(changed)]
-
-    def _take_over(self, changes: Callable[[Table], Iterable[Change]]) -> None:
-        """Take over what others have changed, except rows that changed here meanwhile."""
-        with self._reading() as changed:
-            for change in changes(self.table):
+            for change in changes:
                 if isinstance(change, list):
                     self._forget(change, changed)
                 else:
                     self.take(change, changed)
+        finally:
+            with self._telling:
+                del self._readings[id(changed)]
 
     def take(self, page: Page, changed: AbstractSet[str]) -> None:
-        """Take over rows that were read, except those that changed here meanwhile."""
         rows: list[Row] = [*zip(page["ids"], page["documents"], page["metadatas"], strict=True)]
         memories = [self.index.candidate(row) for row in rows]
         vectors = page.get("embeddings")
@@ -231,7 +208,7 @@ class RowIndex:
         All readings that are under way are told the ids, except the one that has read these rows.
         """
         with self._lock:
-            if not self._opened or self._closed.is_set():
+            if not self._opened or self._closed:
                 return
             with self._telling:
                 for changed in self._readings.values():
@@ -267,7 +244,6 @@ class RowIndex:
         self._note()
 
     def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None) -> None:
-        """Take over rows that were just stored, with their memories, and vectors if known."""
         self._change(lambda table: table.put(rows, memories, embedded), [row[0] for row in rows])
 
     def drop(self, ids: Sequence[str]) -> None:
@@ -276,21 +252,20 @@ class RowIndex:
     # -- the end ----------------------------------------------------------------------------------
 
     def close(self) -> None:
-        self._closed.set()
+        self._closed = True
         mark = self.follower.mark
         with self._lock:
             self.ready = False
             self.table.close()
-        if self._thread is not None:
-            self._thread.join(_JOINED_S)
+        wait([self._built] if self._built else [], _JOINED_S)
         if self._opened and self._root is not None and self._root.is_dir():
             note_files(self._root / NOTE, self._root, [FILE])
             with suppress(OSError):  # then all texts are compared
                 (self._root / _MARK).write_text(mark, encoding="utf-8")
 
 
+# What is raised by files that hold other bytes than were written.
 DAMAGED = (OSError, sqlite3.Error, ValueError, LookupError)
-"""What is raised by files that hold other bytes than were written."""
 
 
 def open_table(root: Path, read: Callable[[Row], Candidate | None]) -> Table:
@@ -312,4 +287,4 @@ def open_table(root: Path, read: Callable[[Row], Candidate | None]) -> Table:
 
 def is_torn(root: Path, *, large: bool) -> bool:
     """Whether the database has other bytes than were noted; if it is large, or if it is small."""
-    return changed_files(root / NOTE, root, large=large) != {}
+    return bool(changed_files(root / NOTE, root, [FILE], large=large))

@@ -45,15 +45,6 @@ class ScopedRows:
     """The row indexes of one collection: one for all rows, or one for each scope.
 
     Indexes of scopes that were not asked for the longest are let go.
-
-    Args:
-        made: Makes the row index of a scope; of an empty one, that of all rows.
-        by_scope: Whether each scope has a row index of its own, and the whole collection none.
-        held: The lock on their folder; None = there is none.
-
-    Attributes:
-        by_scope: As the argument.
-        holders: How many stores of this process have it open.
     """
 
     def __init__(
@@ -64,12 +55,12 @@ class ScopedRows:
         held: FileLock | None = None,
     ) -> None:
         self._made = made
-        self._held = held
+        self._held = held  # the lock on their folder
         self._lock = threading.Lock()
-        self._by_scope: OrderedDict[Scope, RowIndex] = OrderedDict()
-        self._questions: Counter[Scope] = Counter()  # that run now
+        self._by_scope = OrderedDict[Scope, RowIndex]()
+        self._questions = Counter[Scope]()  # that run now
         self.by_scope = by_scope
-        self.holders = 0
+        self.holders = 0  # the stores of this process that have it open
         if not self.by_scope:
             self._by_scope[ANYBODY] = made(ANYBODY)
 
@@ -137,15 +128,12 @@ class ScopedRows:
 
     def _surplus(self) -> list[RowIndex]:
         """The indexes to let go, taken out."""
-        gone = []
+        gone = list[RowIndex]()
         rows = sum(max(len(each), _A_SCOPE) for each in self._by_scope.values())
         for scope in list(self._by_scope)[:-1]:
-            if rows <= _MOST:
-                break
-            if not self._questions[scope]:
-                index = self._by_scope.pop(scope)
-                rows -= max(len(index), _A_SCOPE)
-                gone.append(index)
+            if rows > _MOST and not self._questions[scope]:
+                gone.append(self._by_scope.pop(scope))
+                rows -= max(len(gone[-1]), _A_SCOPE)
                 del self._questions[scope]
         return gone
 
@@ -154,10 +142,9 @@ def open_rows(
     index: Collection, place: Place | None, index_dir: Path | None, *, alone: bool
 ) -> ScopedRows:
     """The row indexes of a collection, for one more store; see `let_go` and `Follower`."""
-    form = repr((index.fields, index.foreign))
     held = None if place is None else place.held
     shared = place is None or place.shared
-    folder = str(held.folder) if held else ""
+    folder, form = str(held.folder) if held else "", repr((index.fields, index.foreign))
     key = folder, str(index.chroma.id), form, str(index_dir if shared else None)
     with _opening:
         if key not in _open:

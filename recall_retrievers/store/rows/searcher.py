@@ -74,9 +74,7 @@ class FoundRows(Found):
         return self._facts[known]
 
 
-_COMPARED = {
-    MiniLM.model_name: 2_000
-}  # rows, exactly: .99 of the ten nearest and more are among them
+_COMPARED = {MiniLM.model_name: 2_000}  # rows, exactly: .99 of the ten nearest are among them
 _COMPARED_ELSE = 8_000  # with a model under which all texts are near each other, such as E5
 _A_WANTED = 40  # rows compared for each that is wanted
 _MOST_HERE = 300_000  # rows: among more, Chroma's graph is quicker
@@ -122,12 +120,10 @@ class Searcher:
         self._rows = rows
 
     def arms(self, searches: Sequence[Search], embedded: Mapping[str, Embedded]) -> list[Arm]:
-        """The hits of each search, best first."""
         vectors = {text: each.vectors[0] for text, each in embedded.items()}
         by_word = [search for search in searches if search.method == "keyword"]
         patient = any(search.text not in vectors for search in by_word)
-        if searches:
-            self._rows.prepare(build=bool(by_word), patient=patient)
+        self._rows.prepare(build=bool(by_word), patient=patient)
         if not self._rows.ready:
             return arms_of([self._in_chroma(each, vectors[each.text]) for each in searches])
         self._table = self._rows.table
@@ -154,7 +150,9 @@ class Searcher:
         search, rows, words = plan.search, plan.rows, None
         if search.method == "keyword":
             vector = None
-        elif vector is not None and not self._knows_vectors(rows):
+        elif vector is not None and (
+            len(rows.slots) > _MOST_HERE or not self._table.has_vectors(rows)
+        ):
             return self._found.arm(self._index.nearest(vector, search, plan.where))
         most, compared = search.limit, _COMPARED.get(self._index.model, _COMPARED_ELSE)
         while True:
@@ -169,10 +167,6 @@ class Searcher:
             if len(fits) >= search.limit or len(slots) < most:
                 return Arm(self._found, slots[fits], scores[fits], words=words)
             most = round(most * max(_MORE, 1.5 * search.limit / max(len(fits), 1)))
-
-    def _knows_vectors(self, rows: Selection) -> bool:
-        """Whether the vectors of these rows are compared here."""
-        return len(rows.slots) <= _MOST_HERE and self._table.has_vectors(rows)
 
     def _fitting(self, slots: Slots, plan: _Plan) -> NDArray[np.intp]:
         """The numbers of those of some rows that fit exactly.
@@ -211,7 +205,6 @@ def _with_tokens(
 
 
 def _measured(arm: Arm, method: Method, slots: Slots, near: Scores) -> Arm:
-    """An arm with how near its rows come to the tokens of the question."""
     known, tokens = arm.keys >= 0, np.full(len(arm), np.nan)
     tokens[known] = near[np.searchsorted(slots, arm.keys[known])]
     name = "similarity" if method == "semantic" else "keyword"

@@ -42,8 +42,7 @@ from recall_retrievers.text.bm25 import rarity, telling_words
 from recall_retrievers.text.words import wanted_words
 from recall_retrievers.text.words import words as stems
 
-Read = Sequence[Candidate | None]
-"""The memories of rows; None where a row has no text."""
+Read = Sequence[Candidate | None]  # the memories of rows; None where a row has no text
 
 _RESTS_S = 60.0  # seconds until a slot has another row: no search takes so long
 _PART = 1_000  # rows at once
@@ -59,25 +58,13 @@ class Table:
     A row keeps its slot while its id stays: whoever has found it reads the old or the new one. The
     columns of a change are shown together, once it is committed. The slot of a row that is gone is
     used again. A search that has begun with the old row does not take the new one for it: a slot
-    rests a minute.
-
-    Args:
-        read: Makes a memory of a row; None where it has no text.
-        folder: The folder of its files. None = in memory.
-
-    Attributes:
-        data: The database.
-        as_closed: Whether it was closed as it should be, before it was opened.
-
-    Raises:
-        sqlite3.DatabaseError: When its file is damaged.
-        OSError: When its files cannot be made.
+    rests a minute. Without a folder they are in memory; see `Database` for what is raised.
     """
 
     def __init__(self, read: Callable[[Row], Candidate | None], folder: Path | None = None) -> None:
-        self._read = read
+        self._read = read  # makes a memory of a row; None where it has no text
         self.data = Database(folder)
-        self.as_closed = self.data.noted
+        self.as_closed = self.data.noted  # whether it was closed as it should be
         try:
             with self.data.reading() as connection:
                 self._columns = Columns(connection)
@@ -101,10 +88,9 @@ class Table:
     # -- changes ----------------------------------------------------------------------------------
 
     def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None = None) -> None:
-        """Add rows, or new versions of them, with their vectors if known."""
         if not rows:
             return
-        tokens: Sequence[bytes] = [b""] * len(rows)
+        tokens = [b""] * len(rows)
         if embedded is not None and embedded.tokens is not None:
             tokens = [coded(each) for each in embedded.tokens]
         with self._changing() as connection:
@@ -151,9 +137,16 @@ class Table:
 
     def torn_vectors(self) -> Slots:
         """The slots of the rows whose vector has other bytes than were written."""
-        slots = self.living()
-        checks = self.column("check", slots)
-        return self._vectors.torn(slots[checks != 0], checks[checks != 0])
+        slots = self._with_vectors()
+        return self._vectors.torn(slots, self.column("check", slots))
+
+    def _with_vectors(self) -> Slots:
+        with self._lock:
+            return np.flatnonzero(self._columns["check"])
+
+    def living(self) -> Slots:
+        with self._lock:
+            return np.flatnonzero(self._columns.live)
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
@@ -255,7 +248,7 @@ class Table:
         return np.array([known.get(row_id, -1) for row_id in ids], dtype=np.intp)
 
     def ids_at(self, slots: Sequence[int]) -> dict[int, str]:
-        """The ids of rows by their slot; without those that are gone."""
+        """Without those that are gone."""
         with self.data.reading() as connection:
             return dict(_found(connection, "SELECT slot, id FROM row WHERE slot", slots))
 
@@ -279,7 +272,6 @@ class Table:
             return dict(_found(connection, "SELECT id, written FROM row WHERE id", ids))
 
     def column(self, name: str, slots: Slots) -> NDArray[Any]:
-        """A column of rows; see `RECORD`."""
         with self._lock:
             return self._columns[name][slots]
 
@@ -294,7 +286,6 @@ class Table:
         return slots[first], counts
 
     def several_users(self, scope: Scope) -> bool:
-        """Whether rows in a scope are of more than one user."""
         with self._lock:
             users = self._columns["user_id"][self._columns.fitting(Wanted(scope)).slots]
         named = users[users != 0]
@@ -317,12 +308,7 @@ class Table:
                 selected[n] = Selection(fits & known[key], whole=False)
         return selected
 
-    def living(self) -> Slots:
-        with self._lock:
-            return np.flatnonzero(self._columns.live)
-
     def has_vectors(self, rows: Selection) -> bool:
-        """Whether the vector of each of these rows is known."""
         with self._lock:
             missing = self._columns["check"][: len(rows.fits)] == 0
         return not (missing & rows.fits).any()
@@ -344,14 +330,14 @@ class Table:
         ranked = best[np.argsort(-cosines[best], kind="stable")]
         return slots[ranked], cosines[ranked].clip(0, 1).astype(np.float64)
 
-    def vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """The ids of the rows whose vector is known, and whole, a thousand at a time."""
-        slots = self.living()
-        slots = slots[self.column("check", slots) != 0]
-        slots = np.setdiff1d(slots, self.torn_vectors())
+    def vectors(self) -> Iterator[tuple[dict[str, str | None], NDArray[np.float32]]]:
+        """The texts, by id, and vectors of the rows that have a whole one, a thousand at a time."""
+        slots = np.setdiff1d(self._with_vectors(), self.torn_vectors())
         for start in range(0, len(slots), _PART):
-            part = self.ids_at(slots[start : start + _PART].tolist())
-            yield [*part.values()], self._vectors.at(np.array([*part], dtype=np.intp))
+            with self.data.reading() as connection:
+                rows = _rows_at(connection, slots[start : start + _PART].tolist())
+            texts = {row_id: document for row_id, document, _ in rows.values()}
+            yield texts, self._vectors.at(np.array([*rows], dtype=np.intp))
 
     def likenesses(self, slots: Slots, question: TokenVectors) -> Scores:
         """How near rows come to the tokens of a question; not a number where that is not known.
@@ -404,7 +390,6 @@ class Table:
         return [self._read(rows[slot]) if slot in rows else None for slot in slots]
 
     def fulfilling(self, slots: Sequence[int], where: Where | None) -> dict[int, Row]:
-        """The rows among these that fulfil a filter, by slot."""
         if not slots:
             return {}
         with self.data.reading() as connection:
@@ -467,7 +452,6 @@ def _rows_at(connection: sqlite3.Connection, slots: Sequence[int]) -> dict[int, 
 
 
 def _slots(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
-    """The slots of rows by their id."""
     return dict(_found(connection, "SELECT id, slot FROM row WHERE id", ids))
 
 

@@ -14,14 +14,12 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.store.rows.columns import SEGMENT, Selection, Slots
-from recall_retrievers.store.rows.database import listed
+from recall_retrievers.store.rows.database import hashed, listed
 from recall_retrievers.text.bm25 import MOST_FREQUENT, frequency, rarity
 
 _SHIFT = 16  # bits for how often a word counts, in a posting, and for the segment in its key
@@ -31,19 +29,15 @@ _A_ROW = 150  # postings are counted in the time in which the words of one row a
 _DIGITS = 4  # of a score: sums of floats depend on their order
 _MARGIN = 10.0**-_DIGITS
 
-NONE = Counter[str]()
-"""The words of a row that has none."""
+NONE = Counter[str]()  # the words of a row that has none
 
 Scores = NDArray[np.float64]
 Scored = tuple[Slots, Scores]
-"""The slots of rows, and their scores."""
 
 
-@lru_cache(maxsize=65_536)
 def _term(word: str) -> int:
     """A word as 47 bits that are the same in every process."""
-    data = word.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(data, digest_size=6).digest(), "little") >> 1
+    return hashed(word) >> _SHIFT + 1
 
 
 def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dict[int, int]:
@@ -95,7 +89,6 @@ def _write_postings(
     added: Mapping[int, Sequence[int]],
     gone: Mapping[int, Sequence[int]],
 ) -> None:
-    """Change postings, by their key: the word and the segment."""
     query = "SELECT key, rows FROM posting WHERE key IN (SELECT value FROM json_each(?))"
     read = connection.execute(query, (listed(gone),)).fetchall()
     written: list[tuple[bytes, int]] = []
@@ -104,20 +97,18 @@ def _write_postings(
         left = there[~np.isin(there >> _SHIFT, np.array(gone[key], dtype="<u4"))]
         new = np.array(added.get(key, ()), dtype="<u4")
         written.append((left.tobytes() + new.tobytes(), key))
-    connection.executemany(
-        "DELETE FROM posting WHERE key = ?", [(key,) for blob, key in written if not blob]
-    )
-    connection.executemany(
-        "UPDATE posting SET rows = ? WHERE key = ?", [each for each in written if each[0]]
-    )
+    connection.executemany("UPDATE posting SET rows = ? WHERE key = ?", written)
+    emptied = [(key,) for blob, key in written if not blob]
+    connection.executemany("DELETE FROM posting WHERE key = ?", emptied)
+    new_rows = [
+        (key, np.array(new, dtype="<u4").tobytes())
+        for key, new in sorted(added.items())
+        if key not in gone
+    ]
     connection.executemany(
         "INSERT INTO posting VALUES (?, ?) "
         "ON CONFLICT (key) DO UPDATE SET rows = CAST(rows || excluded.rows AS BLOB)",
-        [
-            (key, np.array(new, dtype="<u4").tobytes())
-            for key, new in sorted(added.items())
-            if key not in gone
-        ],
+        new_rows,
     )
 
 
@@ -181,14 +172,11 @@ class _Term:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search of the rows as they are."""
-
     connection: sqlite3.Connection
     lengths: NDArray[np.uint16]  # how many words each row has
     relative: Scores  # what each number of words is to the mean of all rows
 
     def postings(self, terms: Sequence[_Term], limit: int, rows: Selection) -> Scored:
-        """The scores of rows, out of the postings of the words."""
         fits, inside = rows.fits, rows.fits.reshape(-1, SEGMENT).any(axis=1)
         # A segment that has come since then has no slot among these.
         whole = inside.all() and len(fits) == len(self.lengths)
