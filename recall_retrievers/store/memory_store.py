@@ -104,10 +104,11 @@ class NarrowedStore:
     def _check_users(self, found: Sequence[Sequence[Hit]] = ()) -> None:
         if self.unnamed is None:
             return
-        users = {hit.memory.scope.user_id for hits in found for hit in hits} - {None}
-        several = len(users) > 1
-        if isinstance(self.store, Store):
+        if isinstance(self.store, Store):  # which makes no memories of its rows for that
             several = self.store.several_users(self.scope)
+        else:
+            users = {hit.memory.scope.user_id for hits in found for hit in hits} - {None}
+            several = len(users) > 1
         if several:
             self.unnamed()
 

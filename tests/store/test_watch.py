@@ -6,7 +6,7 @@ from pathlib import Path
 
 import chromadb
 import pytest
-from store.following import SMALL, by_words, fill
+from store.places import SMALL, by_words, fill
 
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows import follower
