@@ -37,7 +37,7 @@ WORDS = [
     "bread",
 ]
 QUESTION = "Where is the cake in the garden?"
-MOST_CALLS, MOST_CANDIDATES = 1500, 25
+MOST_CALLS, MOST_CANDIDATES = 1400, 25
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,8 @@ from recall_retrievers.store.rows.table import Read, Table
 _log = logging.getLogger(__name__)
 
 WAITED_FOR = 10_000  # rows: a question waits a second while so many are read
+_COMPARED_AT_ONCE = 2_000  # rows: comparing their texts takes a tenth of a second
+_QUIET_S = 1.0  # seconds after the first question until the texts of more are compared
 _MARK = "closed.mark"  # the mark of the follower when it was closed
 _JOINED_S = 60.0  # seconds that closing waits for a call of Chroma's
 
@@ -46,7 +48,7 @@ class RowIndex:
         self._compared = False  # whether its texts are those of the collection
         self._readings: dict[int, set[str]] = {}
         self._opened = False
-        self._closed = False
+        self._closed = threading.Event()
         self._built: Future[None] | None = None
 
     def __len__(self) -> int:
@@ -57,7 +59,7 @@ class RowIndex:
     def start(self) -> None:
         """Open the rows on the disk, or begin with none; does nothing the second time."""
         with self._opening:
-            if self._opened or self._closed:
+            if self._opened or self._closed.is_set():
                 return
             if self._root is None or not self._go_on(self._root):
                 self._begin()
@@ -91,17 +93,22 @@ class RowIndex:
 
         If it needs all rows (``build``), and they are not known, a thread reads them. A ``patient``
         question waits for that, however long it takes. Rows that were kept while others may have
-        written are compared by a thread as well; a question waits if they are few.
+        written are compared by the thread; a question waits if they are few.
         """
         self.start()
         if not self._compared and (build or self.ready):
+            few = self._few if self.ready else patient or self.follower.has_few(WAITED_FOR)
             built = self._start_building()
-            if (patient and not self.ready) or self.follower.has_few(WAITED_FOR):
+            if few:
                 built.result()
         if self.ready:
             self._take_over(self.follower.changes(self.table))
             if build and not self.ready:  # the disk has failed
                 self.prepare(build=build, patient=patient)
+
+    @property
+    def _few(self) -> bool:
+        return len(self) <= _COMPARED_AT_ONCE
 
     def _begin(self) -> None:
         """Forget all rows, and follow the writes of this process from now on."""
@@ -146,14 +153,17 @@ class RowIndex:
 
     def _build(self, built: Future[None]) -> None:
         try:
+            if self.ready and not self._few:  # a short program ends before that
+                self._closed.wait(_QUIET_S)
             count = self.index.chroma.count()
             _log.info("reading %d rows for the row index; it has %d", count, len(self))
-            while not self._compared:
+            while not self._compared and not self._closed.is_set():
                 table = self.table  # it is replaced when its disk fails
                 self._take_over(
                     self.follower.compare(table, texts=True, progress=count > WAITED_FOR)
                 )
-                self.ready = self._compared = self.table is table
+                if not self._closed.is_set():  # else not all was compared
+                    self.ready = self._compared = self.table is table
             self._note()
             _log.info("read %d rows", len(self))
         except BaseException as error:  # noqa: BLE001 - it is raised where a question waits
@@ -174,6 +184,8 @@ class RowIndex:
             self._readings[id(changed)] = changed
         try:
             for change in changes:
+                if self._closed.is_set():
+                    break
                 if isinstance(change, list):
                     self._forget(change, changed)
                 else:
@@ -208,7 +220,7 @@ class RowIndex:
         All readings that are under way are told the ids, except the one that has read these rows.
         """
         with self._lock:
-            if not self._opened or self._closed:
+            if not self._opened or self._closed.is_set():
                 return
             with self._telling:
                 for changed in self._readings.values():
@@ -252,7 +264,7 @@ class RowIndex:
     # -- the end ----------------------------------------------------------------------------------
 
     def close(self) -> None:
-        self._closed = True
+        self._closed.set()
         mark = self.follower.mark
         with self._lock:
             self.ready = False
