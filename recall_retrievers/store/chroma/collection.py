@@ -160,12 +160,8 @@ class Collection:
         self, vector: NDArray[np.float32], search: Search, filtering: Where | None
     ) -> list[Hit]:
         """The exact hits of one search: Chroma searches coarsely, and again if too few rows fit."""
-        scope, times = scope_where(search.scope, self.fields), any_of(self._times(search.within))
-        where = all_of([filtering, scope, times, self._recorded_where(search)])
+        where, wanted = self._asked(search, filtering)
         most = min(_MOST_RESULTS, self.most_rows)
-        # A space other than cosine has another order: query more rows, then sort.
-        coarse = bool(search.within) or not self._cosine
-        wanted = min(2 * search.limit if coarse else search.limit, most)
         ours = None if self.foreign else search.moment
         while True:
             page, cosines = self._query(vector, wanted, where)
@@ -183,6 +179,24 @@ class Collection:
             return sorted(hits, key=lambda hit: -hit.score)[: search.limit]
 
     @_search_again
+    def nearest_ids(
+        self, vector: NDArray[np.float32], search: Search, filtering: Where | None
+    ) -> tuple[list[str], NDArray[np.float32]]:
+        """The ids of the rows that Chroma finds first, and their cosines; some may not fit."""
+        where, wanted = self._asked(search, filtering)
+        page, cosines = self._query(vector, wanted, where, ())
+        return page["ids"], cosines
+
+    def _asked(self, search: Search, filtering: Where | None) -> tuple[Where | None, int]:
+        """The condition of a search, and how many rows Chroma is asked for."""
+        scope, times = scope_where(search.scope, self.fields), any_of(self._times(search.within))
+        where = all_of([filtering, scope, times, self._recorded_where(search)])
+        # A space other than cosine has another order: query more rows, then sort.
+        coarse = bool(search.within) or not self._cosine
+        wanted = 2 * search.limit if coarse else search.limit
+        return where, min(wanted, _MOST_RESULTS, self.most_rows)
+
+    @_search_again
     def among(self, vector: NDArray[np.float32], search: Search, ids: Sequence[str]) -> list[Hit]:
         """The rows with these ids that fit a search, the nearest first; no other row is read."""
         hits: list[Hit] = []
@@ -192,7 +206,11 @@ class Collection:
 
     @_search_again
     def _query(
-        self, vector: NDArray[np.float32], limit: int, where: Where | None
+        self,
+        vector: NDArray[np.float32],
+        limit: int,
+        where: Where | None,
+        read: Sequence[str] = _READ,
     ) -> tuple[Mapping[str, Any], NDArray[np.float32]]:
         """The rows nearest to a vector, as Chroma's index finds them, and their cosines."""
         # Distances of another space than cosine say little about similarity, so read the vectors.
@@ -201,9 +219,9 @@ class Collection:
             query_embeddings=vector[None, :],
             n_results=limit,
             where=where,
-            include=[*_READ, measure],
+            include=[*read, measure],
         )
-        page = {key: found[key][0] for key in ("ids", *_READ, measure)}
+        page = {key: found[key][0] for key in ("ids", *read, measure)}
         if self._cosine:
             return page, 1 - np.asarray(page[measure], dtype=np.float32)
         return page, _cosines(vector, page[measure])

@@ -153,7 +153,7 @@ class Searcher:
         elif vector is not None and (
             len(rows.slots) > _MOST_HERE or not self._table.has_vectors(rows)
         ):
-            return self._found.arm(self._index.nearest(vector, search, plan.where))
+            return self._by_chroma(plan, vector)
         most, compared = search.limit, _COMPARED.get(self._index.model, _COMPARED_ELSE)
         while True:
             if vector is None:
@@ -167,6 +167,20 @@ class Searcher:
             if len(fits) >= search.limit or len(slots) < most:
                 return Arm(self._found, slots[fits], scores[fits], words=words)
             most = round(most * max(_MORE, 1.5 * search.limit / max(len(fits), 1)))
+
+    def _by_chroma(self, plan: _Plan, vector: NDArray[np.float32]) -> Arm:
+        """The hits as Chroma finds them; it returns ids, where the rows say all else of enough."""
+        search, rows = plan.search, plan.rows
+        ids, cosines = self._index.nearest_ids(vector, search, plan.where)
+        slots = self._table.slots_of(ids)
+        known = slots >= 0
+        known[known] = rows.holds(slots[known])
+        order = np.flatnonzero(known)[np.argsort(-cosines[known], kind="stable")]
+        slots, scores = slots[order], cosines[order].clip(0, 1).astype(np.float64)
+        fits = self._fitting(slots, plan)[: search.limit]
+        if len(fits) < min(search.limit, len(rows.slots)):  # some are in the way, or not found
+            return self._found.arm(self._index.nearest(vector, search, plan.where))
+        return Arm(self._found, slots[fits], scores[fits])
 
     def _fitting(self, slots: Slots, plan: _Plan) -> NDArray[np.intp]:
         """The numbers of those of some rows that fit exactly.
