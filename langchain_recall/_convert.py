@@ -22,7 +22,6 @@ _EMPTY = Document(page_content="")
 
 
 def to_candidate(document: Document, timezone: tzinfo | None = None) -> Candidate:
-    """Read a document as a candidate; times without a zone are read in ``timezone``."""
     return from_flat(
         document.page_content,
         document.metadata,
@@ -61,7 +60,6 @@ def to_documents(recall: Recall) -> list[Document]:
 
 
 def to_pieces(part: str | Done[list[Document]]) -> list[Document]:
-    """A part of a text, or what is left of the results, as documents."""
     if isinstance(part, str):
         return [Document(page_content=part)]
     documents = part.result

@@ -58,7 +58,6 @@ class LangChainWorld(World):
         return await self.call_all(self._refined, requests, requests[0].timeout_s)
 
     async def work(self, stage_run: StageRun) -> Recall:
-        """Do the work of a stage in a run of its own, with its model calls inside."""
         if not self.callbacks.handlers:
             return await super().work(stage_run)
         started = self.callbacks.on_chain_start(None, stage_run.shown_input, name=stage_run.name)
@@ -135,7 +134,6 @@ class _Counts(BaseCallbackHandler):
             self.on_llm_end(response)
 
     def on_llm_end(self, response: LLMResult, **_: object) -> None:
-        """Add the counts of a reply; those of its message, else those of all replies."""
         before = self.spent.tokens
         for replies in response.generations:
             for reply in replies[:1]:

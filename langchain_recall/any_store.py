@@ -95,14 +95,12 @@ class AnyStore(any_store.AnyStore):
         ]
 
     def _ours(self, document: Document) -> Document:
-        """The document with its text and metadata under our names."""
         metadata = in_our_names(document.metadata, self.fields)
         text = document.metadata.get(self.fields.content or "", document.page_content)
         return document.model_copy(update={"page_content": str(text), "metadata": metadata})
 
 
 def as_store(store: object) -> object:
-    """A vector store or a retriever as a store of memories; anything else as it is."""
     if isinstance(store, RecallVectorStore):
         return store.store
     return AnyStore(source=store) if isinstance(store, VectorStore | BaseRetriever) else store

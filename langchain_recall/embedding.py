@@ -21,9 +21,7 @@ class MiniLM(Embeddings):
     converted: ClassVar[_MiniLM] = _MiniLM()
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """The vectors of texts to store, each of length 1."""
         return [vector.tolist() for vector in self.converted.embed_documents(texts)]
 
     def embed_query(self, text: str) -> list[float]:
-        """The vector of a question."""
         return [*map(float, self.converted.embed_query(text))]

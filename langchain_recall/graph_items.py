@@ -47,12 +47,10 @@ class ItemWriter:
     bound: Scope
 
     def row_id(self, namespace: Namespace, key: str) -> str:
-        """The id of an item's memory: of fixed length, whatever the names are."""
         names = json.dumps([self.bound.fields(), namespace, key])
         return str(uuid.uuid5(_IDS, names))
 
     def scope(self, namespace: Namespace) -> Scope:
-        """The scope that a namespace, or the beginning of one, stands for."""
         if not all(isinstance(label, str) and label for label in namespace):
             problem = "each label of a namespace must be a text with at least 1 character"
             raise ScopeError(f"{problem}; got {namespace!r}")
@@ -62,7 +60,6 @@ class ItemWriter:
         return Scope(**{part[1:-1]: label for part, label in pairs if _is_field(part)})
 
     def memory(self, put: PutOp, now: datetime, before: Memory | None) -> Memory:
-        """The memory of an item that is put now, in the place of the one before."""
         value = dict(put.value or {})
         try:
             text = "" if put.index is False else self._text(value, put.index)
@@ -131,7 +128,6 @@ def namespace_of(memory: Memory | Candidate) -> Namespace:
 
 
 def ttl_of(memory: Memory | Candidate) -> timedelta | None:
-    """How long the item lives after it was read or written."""
     minutes = memory.metadata.get(_TTL)
     return timedelta(minutes=float(minutes)) if isinstance(minutes, int | float) else None
 
@@ -158,7 +154,6 @@ def _parts(memory: Memory | Candidate) -> dict[str, Any]:
 
 
 def matches(namespace: Namespace, condition: MatchCondition) -> bool:
-    """Whether a namespace fulfils a condition; "*" is any label."""
     path, kind = condition.path, condition.match_type
     if kind not in ("prefix", "suffix"):
         raise ValueError(f"match_type must be 'prefix' or 'suffix'; got {kind!r}")
@@ -249,7 +244,6 @@ def _plain(value: object) -> str | float | None:
 
 
 def flat_values(value: Mapping[str, object]) -> dict[str, MetadataValue]:
-    """The plain values at the top of a value, as metadata; none if they are too many."""
     plain = {
         _IS.format(name): _plain(part)
         for name, part in value.items()
@@ -261,7 +255,6 @@ def flat_values(value: Mapping[str, object]) -> dict[str, MetadataValue]:
 
 
 def _conditions(filter: Mapping[str, object]) -> list[Filter]:
-    """The conditions of a filter that the collection can check."""
     conditions: list[Filter] = []
     for name, wanted in filter.items():
         for operator, bound in (wanted if isinstance(wanted, Mapping) else {"$eq": wanted}).items():

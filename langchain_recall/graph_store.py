@@ -152,7 +152,6 @@ class RecallGraphStore(BaseStore):
             )
 
     def _refresh(self, op: GetOp | SearchOp, found: Iterable[Memory | Candidate]) -> None:
-        """Begin the time to live of items anew, as they have been read."""
         for memory in found if op.refresh_ttl else ():
             if ttl := ttl_of(memory):
                 with suppress(MissingMemoryError):  # somebody has deleted it meanwhile
@@ -189,7 +188,6 @@ class RecallGraphStore(BaseStore):
         return [to_search_item(memory) for memory in page]
 
     def _ranked(self, op: SearchOp, wanted: int) -> list[Memory | Candidate]:
-        """The items that answer a question, best first; as many as are wanted, or all."""
         k = max(wanted, 1)
         while True:
             k = min(k, MOST_RESULTS)
@@ -220,7 +218,6 @@ class RecallGraphStore(BaseStore):
         return completed(asked).memories
 
     def _listed(self, op: SearchOp, *, indexed: bool | None = None) -> Iterator[Memory]:
-        """The items that fit, the latest first."""
         listed = self._store.memories(
             scope=self._writer.scope(op.namespace_prefix),
             filter=in_namespace(op.namespace_prefix, op.filter, indexed=indexed),

@@ -77,7 +77,6 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
 
     # LangGraph hands the runtime over by that name.
     def before_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
-        """Search the memories for the last message of the user."""
         question, options = self._question(state["messages"])
         return _recalled(self._retriever.invoke(question, **options) if question else [])
 
@@ -99,7 +98,6 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
-        """Show the memories to the model."""
         return handler(_with_memories(request))
 
     async def awrap_model_call(

@@ -12,6 +12,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope, ScopeInput
+from recall_retrievers.core.world import completed, settled
 from recall_retrievers.ranking.diversity import compared, diversified
 from recall_retrievers.stages.retrieve import SearchMethod
 from recall_retrievers.store.chroma.framework_objects import (
@@ -83,6 +84,11 @@ class RecallVectorStore(VectorStore):
         """
         return self.store.add(_memories(documents, ids))
 
+    async def aadd_documents(
+        self, documents: list[Document], *, ids: Sequence[str | None] | None = None, **_: Any
+    ) -> list[str]:
+        return await self.store.aadd(_memories(documents, ids))
+
     def add_texts(
         self,
         texts: Iterable[str],
@@ -110,7 +116,7 @@ class RecallVectorStore(VectorStore):
         self.store.delete(ids)
         return True
 
-    # -- reading; the base runs the twins for async in a thread --------------------------------
+    # -- reading ------------------------------------------------------------------------------
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The documents with these ids, in the order of the ids; unknown ids are ignored."""
@@ -135,11 +141,15 @@ class RecallVectorStore(VectorStore):
         self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
     ) -> list[tuple[Document, float]]:
         """The documents and their cosine similarities, 0 to 1; higher is better."""
-        threshold = others.pop("score_threshold", None)
-        lowest = SearchMethod(threshold_score=threshold).threshold_score or 0.0
-        takes_no_more(others)
-        [hits] = self.store.find([Search(query, k, filter=filter)])
-        return [(_document(hit.memory), hit.score) for hit in hits if hit.score >= lowest]
+        return completed(_scored(self.store.find, Search(query, k, filter=filter), others))
+
+    async def asimilarity_search(self, query: str, k: int = 4, **others: Any) -> list[Document]:
+        return [x for x, _ in await self.asimilarity_search_with_score(query, k, **others)]
+
+    async def asimilarity_search_with_score(
+        self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
+    ) -> list[tuple[Document, float]]:
+        return await _scored(self.store.afind, Search(query, k, filter=filter), others)
 
     def max_marginal_relevance_search(
         self,
@@ -163,8 +173,14 @@ class RecallVectorStore(VectorStore):
         """
         most = compared(k, fetch_k, lambda_mult)
         scored = self.similarity_search_with_score(query, most, filter=filter, **others)
-        memories = [Candidate(x.page_content, source=x, score=score) for x, score in scored]
-        return [cast("Document", x.source) for x in diversified(memories, lambda_mult)][:k]
+        return _different(scored, lambda_mult)[:k]
+
+    async def amax_marginal_relevance_search(
+        self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **others: Any
+    ) -> list[Document]:
+        most = compared(k, fetch_k, lambda_mult)
+        scored = await self.asimilarity_search_with_score(query, most, **others)
+        return _different(scored, lambda_mult)[:k]
 
     similarity_search_by_vector = max_marginal_relevance_search_by_vector = _by_text_alone
 
@@ -207,6 +223,21 @@ def _memories(documents: Sequence[Document], ids: Sequence[str | None] | None) -
         )
         for document, row_id in zip(documents, named, strict=True)
     ]
+
+
+async def _scored(
+    find: Callable[[Sequence[Search]], Any], search: Search, others: dict[str, Any]
+) -> list[tuple[Document, float]]:
+    threshold = others.pop("score_threshold", None)
+    lowest = SearchMethod(threshold_score=threshold).threshold_score or 0.0
+    takes_no_more(others)
+    [hits] = await settled(find([search]))
+    return [(_document(hit.memory), hit.score) for hit in hits if hit.score >= lowest]
+
+
+def _different(scored: Sequence[tuple[Document, float]], lambda_mult: float) -> list[Document]:
+    memories = [Candidate(x.page_content, source=x, score=score) for x, score in scored]
+    return [cast("Document", x.source) for x in diversified(memories, lambda_mult)]
 
 
 def _document(memory: Candidate | Memory) -> Document:

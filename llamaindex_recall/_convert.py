@@ -40,12 +40,10 @@ class MemoryNode(TextNode):
 
     @property
     def hash(self) -> str:
-        """Made of the text and of what is stored beside it."""
         return TextNode(text=self.text, metadata=untraced(self.metadata)).hash
 
 
 def to_candidate(scored: NodeWithScore | BaseNode, timezone: tzinfo | None = None) -> Candidate:
-    """Read a node as a candidate; times without a zone are read in ``timezone``."""
     node, score = (
         (scored.node, scored.score) if isinstance(scored, NodeWithScore) else (scored, None)
     )
@@ -86,7 +84,6 @@ def to_nodes(recall: Recall) -> list[NodeWithScore]:
 
 
 def to_pieces(part: str | Done[list[NodeWithScore]]) -> list[NodeWithScore]:
-    """A part of a text, or what is left of the results, as nodes."""
     if isinstance(part, str):
         return [NodeWithScore(node=TextNode(text=part))]
     nodes = part.result

@@ -60,7 +60,6 @@ def asked_inside() -> bool:
 
 @contextmanager
 def as_tool() -> Iterator[None]:
-    """Let what a tool asks be asked by whoever calls the tool."""
     token = _around_tool.set(asked_inside())
     try:
         yield
@@ -103,7 +102,6 @@ class LlamaIndexWorld(World):
         return await self.call_all(self._refined, requests, requests[0].timeout_s)
 
     async def work(self, stage_run: StageRun) -> Recall:
-        """Do the work of a stage in a span of its own, with the spans of its models inside."""
         with _span(stage_run) as ended:
             return ended(await super().work(stage_run))
 

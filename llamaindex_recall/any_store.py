@@ -111,7 +111,6 @@ class AnyStore(any_store.AnyStore):
         return Answer(to_candidate(self._ours(found.node), timezone), found.node.metadata, score)
 
     def _ours(self, node: BaseNode) -> BaseNode:
-        """The node with its text and metadata under our names."""
         own = node.get_content(MetadataMode.NONE)
         text = str(node.metadata.get(self.fields.content or "", own))
         ours = node.model_copy()
@@ -122,7 +121,6 @@ class AnyStore(any_store.AnyStore):
 
 
 def as_store(store: object) -> object:
-    """A vector store, an index or a retriever as a store of memories; anything else as it is."""
     if isinstance(store, RecallVectorStore):
         return store.store
     if isinstance(store, BasePydanticVectorStore | VectorStoreIndex | BaseRetriever):

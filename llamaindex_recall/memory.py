@@ -89,7 +89,6 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     _writer: TurnWriter = PrivateAttr()
 
     def model_post_init(self, context: object) -> None:
-        """Make what stores the messages."""
         super().model_post_init(context)
         self._writer = TurnWriter(self.expires_in)
 

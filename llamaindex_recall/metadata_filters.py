@@ -19,7 +19,6 @@ _JOINED = {FilterCondition.AND: "$and", FilterCondition.OR: "$or"}
 
 
 def to_filter(filters: MetadataFilters | None) -> Filter | None:
-    """The filter that a `RecallStore` takes; None where nothing is limited."""
     if filters is None or not filters.filters:
         return None
     condition = filters.condition or FilterCondition.AND

@@ -136,7 +136,9 @@ class RecallVectorStore(ByItsName, BasePydanticVectorStore):
         self._store.delete(everything=True)
 
     # LlamaIndex's own twins call the methods above in the event loop.
-    async_add = awaited(add)  # type: ignore[pydantic-field, arg-type]  # a method of ours
+    async def async_add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
+        return await self._store.aadd([_memory(node) for node in nodes])
+
     adelete = awaited(delete)  # type: ignore[pydantic-field, arg-type]  # a method of ours
     adelete_nodes = awaited(delete_nodes)  # type: ignore[pydantic-field, arg-type]  # a method of ours
     aclear = awaited(clear)  # type: ignore[pydantic-field, arg-type]  # a method of ours
@@ -165,7 +167,11 @@ class RecallVectorStore(ByItsName, BasePydanticVectorStore):
             return _result(query, self._store.find_among(search, query.node_ids))
         return _result(query, *self._store.find([search]))
 
-    aquery = awaited(query)  # type: ignore[pydantic-field, arg-type]  # a method of ours
+    async def aquery(self, query: VectorStoreQuery, **_: Any) -> VectorStoreQueryResult:
+        search = _search(query)
+        if query.node_ids:
+            return _result(query, await self._store.afind_among(search, query.node_ids))
+        return _result(query, *await self._store.afind([search]))
 
 
 def _memory(node: BaseNode) -> Memory:

@@ -206,8 +206,7 @@ class Result(Protocol):
     """A document or a node."""
 
     @property
-    def metadata(self) -> Mapping[str, object]:
-        """Its metadata."""
+    def metadata(self) -> Mapping[str, object]: ...
 
 
 def citations(result: Result) -> list[Citation]:

@@ -188,7 +188,6 @@ def _memory(row: Mapping[str, Any], line: bytes, timezone: str | None) -> Memory
 
 
 def _vector(row: dict[str, Any]) -> tuple[str, NDArray[np.float32]] | None:
-    """Take the model and the vector out of a line, if it has them."""
     written = row.get(VECTOR)
     if not isinstance(written, Mapping) or written.keys() != {"model", "vector"}:
         return None  # metadata under that name

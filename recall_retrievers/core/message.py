@@ -90,7 +90,6 @@ def latest(messages: Sequence[Message], longest: int, most: int = LATEST) -> lis
 
 
 def _fields(value: object) -> Mapping[str, object]:
-    """The fields of a message, by the names that a mapping uses."""
     if isinstance(value, tuple) and len(value) == 2:
         return {"role": value[0], "content": value[1]}
     if isinstance(value, Mapping) and "content" in value:

@@ -119,7 +119,6 @@ class Found:
 
 
 def arms_of(answers: Sequence[Sequence[Hit]]) -> list[Arm]:
-    """The answers to searches as arms that read their memories in one place."""
     arms = [hits for hits in answers if isinstance(hits, Arm)]
     if len(arms) == len(answers) and len({id(arm.source) for arm in arms}) <= 1:
         return arms
@@ -128,7 +127,6 @@ def arms_of(answers: Sequence[Sequence[Hit]]) -> list[Arm]:
 
 
 def keys_of(arms: Sequence[Arm]) -> Keys:
-    """The memories of arms, each of them once."""
     return np.unique(np.concatenate([np.empty(0, np.intp), *(arm.keys for arm in arms)]))
 
 

@@ -68,7 +68,6 @@ def settings_error(owner: type[BaseModel], found: ValidationError, values: objec
 
 
 def public_name(owner: type[BaseModel]) -> str:
-    """What a user calls a class: its ``public_name``, else its own name."""
     return str(vars(owner).get("public_name", owner.__name__))
 
 

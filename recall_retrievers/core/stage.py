@@ -64,7 +64,6 @@ class Stage(Settings):
         raise NotImplementedError
 
     def flow(self, recall: Recall) -> Flow:
-        """The work of this stage alone, for `run` or `arun`."""
         return pipeline([self], recall)
 
 

@@ -102,14 +102,12 @@ class MemoryStore(Protocol):
     def find(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
         """The memories for each search, the best first, scored as its method says."""
 
-    async def afind(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]:
-        """What `find` returns, without blocking the event loop."""
+    async def afind(self, searches: Sequence[Search]) -> Sequence[Sequence[Hit]]: ...
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids; missing ones are left out."""
 
-    def add(self, memories: Iterable[Memory]) -> list[str]:
-        """Store memories and return their ids."""
+    def add(self, memories: Iterable[Memory]) -> list[str]: ...
 
 
 class ListingStore(MemoryStore, Protocol):

@@ -137,11 +137,15 @@ def _ask(folder: Path, task: str) -> list[_Answer]:
 
     Not all rows are read to "open" it.
     """
-    answers = _asked(folder, task)
-    if any(each.fault for each in answers):  # a client of this program may be saving it
-        answers = _asked(folder, task)
-    for copy in own_folder(folder).glob(f"{_COPY}*"):
-        shutil.rmtree(copy, ignore_errors=True)
+    answers = list[_Answer]()
+    for _ in range(2):  # a client of this program may be saving it
+        try:
+            answers = _asked(folder, task)
+        finally:
+            for copy in own_folder(folder).glob(f"{_COPY}*"):
+                shutil.rmtree(copy, ignore_errors=True)
+        if not any(each.fault for each in answers):
+            break
     for each in answers:
         if not each.id or CURE in each.fault:
             raise StoreDamagedError(each.fault)
@@ -168,7 +172,8 @@ def _asked(folder: Path, task: str) -> list[_Answer]:
         except OSError as error:
             raise StoreError(f"{folder} is not checked: Python does not start: {error}") from error
         known = len(answers)
-        answers |= {x.id: x for x in (_Answer(*json.loads(y)) for y in output.splitlines())}
+        lines = output.split(b"\n")[:-1]  # the last one may be broken off
+        answers |= {x.id: x for x in (_Answer(*json.loads(line)) for line in lines)}
         if not how:
             return [*answers.values()]
         if len(answers) == known:

@@ -40,6 +40,8 @@ _UNREAD = "-"  # stands for the text of a row, where it is not read
 
 
 class Opened:
+    """A collection that is open in this process: what is in Chroma, its rows, and its writer."""
+
     def __init__(  # noqa: PLR0913 - what it is made of
         self,
         collection: Collection,

@@ -405,3 +405,24 @@ def test_filters_without_a_counterpart_are_errors(shelf: Any, filters: Any, said
 def test_queries_that_the_store_cannot_answer_are_errors(shelf: Any, query: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         shelf.query(query)
+
+
+@pytest.mark.parametrize(
+    "search", ["asimilarity_search", "amax_marginal_relevance_search", "query"]
+)
+def test_an_awaited_search_whose_embedding_hangs_ends_in_time(search: str) -> None:
+    class Hanging(WordsEmbedding):
+        async def aembed_query(self, text: str) -> list[float]:
+            await asyncio.sleep(60)
+            return self.embed_query(text)
+
+    with RecallStore(embedding=Hanging(), embed_timeout_s=0.1) as store:
+        store.add(["green tea"])
+        query = VectorStoreQuery(query_str="tea", similarity_top_k=1)
+        asked = (
+            llamaindex_recall.RecallVectorStore(store).aquery(query)
+            if search == "query"
+            else getattr(langchain_recall.RecallVectorStore(store), search)("tea")
+        )
+        with pytest.raises(RecallError, match=r"did not embed a question within 0\.1 s"):
+            asyncio.run(asked)

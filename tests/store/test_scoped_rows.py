@@ -87,6 +87,11 @@ def test_a_question_reads_the_rows_of_its_scope_and_no_others(
     assert {row_id[:3] for row_id, _ in seen} == {"ann"}
     assert len(seen) < 2 * ROWS
 
+    with reading(monkeypatch) as seen:  # of the nearest come the ids: the rows know the texts
+        assert found(with_nothing, "word8", ANN)[0] == "ann8"
+    assert seen
+    assert not any(with_text for _, with_text in seen)
+
 
 def test_what_this_process_writes_is_in_its_scope_alone_and_at_once(
     opened: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -16,6 +16,7 @@ from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import EmbeddingMismatchError, ForeignCollectionError, StoreError
 from recall_retrievers.core.stage import Search
+from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import (
     OWN_FIELDS,
     SUPERSEDED_BY,
@@ -53,7 +54,7 @@ _CLOUD_KEY, _CLOUD_ROWS = "x-chroma-token", 300  # a call: Chroma Cloud's quota
 _search_again = retry(
     # A filtered search reads ids from SQLite and then looks them up in the index, without a
     # snapshot. A row that is deleted in between is an error, which is gone at the next try.
-    retry=retry_if_exception(lambda error: "Error finding id" in str(error)),
+    retry=retry_if_exception(lambda error: LOST in str(error)),
     stop=stop_after_attempt(3),
     wait=wait_random(0.005, 0.05),
     reraise=True,
@@ -178,7 +179,6 @@ class Collection:
                 continue
             return sorted(hits, key=lambda hit: -hit.score)[: search.limit]
 
-    @_search_again
     def nearest_ids(
         self, vector: NDArray[np.float32], search: Search, filtering: Where | None
     ) -> tuple[list[str], NDArray[np.float32]]:

@@ -38,18 +38,13 @@ class Watch:
     def look(self) -> int:
         """Look once, and return ``others``."""
         with self._lock:
-            state = self._now()
-            if state != self._state and not self._writing:
-                self.others += 1
-                self.changed_at = time.monotonic()
-            self._state = state
-            return self.others
+            return self._looked()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Let this process write."""
-        self.look()
         with self._lock:
+            self._looked()
             self._writing += 1
         try:
             yield
@@ -65,8 +60,8 @@ class Watch:
 
         Empty if others have written since ``others``, or this process writes now.
         """
-        now = self.look()
         with self._lock:
+            now = self._looked()
             if self._writing or others != now:
                 return ""
             self._noted[name] = now
@@ -78,6 +73,14 @@ class Watch:
         if name in self._noted:  # in this process, while the path stayed open
             return self._noted[name] == others
         return bool(mark) and mark == self._first and not others
+
+    def _looked(self) -> int:
+        state = self._now()
+        if state != self._state and not self._writing:
+            self.others += 1
+            self.changed_at = time.monotonic()
+        self._state = state
+        return self.others
 
     def _now(self) -> str:
         return " ".join(map(_state_of, self._files)).strip()
