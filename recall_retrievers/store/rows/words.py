@@ -37,7 +37,7 @@ Scored = tuple[Slots, Scores]
 
 def _term(word: str) -> int:
     """A word as 47 bits that are the same in every process."""
-    return hashed(word) >> _SHIFT + 1
+    return hashed(word) >> (_SHIFT + 1)
 
 
 def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dict[int, int]:
