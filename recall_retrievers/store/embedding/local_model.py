@@ -73,7 +73,8 @@ class LocalModel(ABC):
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question."""
-        return asked(self.network(), text)[0].copy()
+        vector: Vectors = _embedded(self.network(), [text], "query", read=False)[0][0]
+        return vector
 
     aembed_query = awaited(embed_query)
 
