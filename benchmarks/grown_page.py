@@ -12,6 +12,12 @@ _SYSTEMS = {
     "recall": "ours, by meaning and words",
     "recall, building": "ours, while the row index is built",
 }
+_WAYS = {
+    "meaning_ms": "by meaning",
+    "words_ms": "by words",
+    "user_ms": "one user of 50",
+    "month_ms": "a month of 24",
+}
 _ASKING = {"langchain_chroma": "langchain-chroma, with a filter", "recall": _SYSTEMS["recall"]}
 
 
@@ -41,6 +47,13 @@ def _opening(by_rows: Mapping[str, Any]) -> Iterator[str]:
             memory = "-" if system == "chroma" else f"{figures['beyond_mb']:.0f} MB"
             next_ms = f"{figures['next_ms']:.1f} ms"
             yield f"| {int(rows):,} | {name} | {took} | {beyond} | {memory} | {next_ms} |"
+    yield ""
+    yield f"| memories | {' | '.join(_WAYS.values())} |"
+    yield f"|---|{'---|' * len(_WAYS)}"
+    for rows, measured in sizes.items():
+        ours = measured["systems"]["recall"]
+        took = [f"{ours[way]:.1f} ms" for way in _WAYS]
+        yield f"| {int(rows):,} | {' | '.join(took)} |"
     asked = [f"{each['ask_s']:.1f} s on {int(rows):,}" for rows, each in sizes.items()]
     small = [f"{each['ask_of_100_s']:.1f} s" for each in sizes.values()][:1]
     yield ""
