@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from itertools import islice
 from typing import ClassVar, Literal, Self, TypedDict
 
 from pydantic import Field, field_validator
@@ -20,8 +19,9 @@ from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Settings, Share
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.store.chroma.fields import EARLIEST, OWN_FIELDS, Fields, to_milliseconds
-from recall_retrievers.store.chroma.where import filter_where, joined
+from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.fields import EARLIEST, to_milliseconds
+from recall_retrievers.store.chroma.where import Where, filter_where, joined
 from recall_retrievers.timeline import TimeRange, parse_time
 from recall_retrievers.timeline.parse_time import in_zone
 
@@ -33,8 +33,6 @@ Order = Literal["newest", "oldest"]
 
 UNDATED = EARLIEST - 1
 """The milliseconds of a memory without a time: it counts as older than all others."""
-
-_READ = 250  # rows that are read at once: below every limit
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -139,21 +137,11 @@ class Conditions:
             return
         raise SettingsError("delete", (problem,))
 
-    def search(self, fields: Fields = OWN_FIELDS) -> Search:
-        types = {fields.memory_type: {"$in": list(self.types)}} if self.types else None
-        return Search("", 1, self.scope, joined(self.filter, types), **self.standing._asdict())
-
-    def follows(self, place: tuple[int, str]) -> bool:
-        if self.after is None:
-            return True
-        return place < self.after if self.newest else place > self.after
-
-    def pages(self, ids: Iterable[str]) -> Iterator[list[str]]:
-        """Ids in order, as many at once as are read; of the first page, no more than are wanted."""
-        rest, size = iter(ids), min(self.limit or _READ, _READ)
-        while page := list(islice(rest, size)):
-            yield page
-            size = _READ
+    def where(self, collection: Collection) -> Where | None:
+        """The filter and the types, for Chroma."""
+        key = collection.fields.memory_type
+        types = {key: {"$in": list(self.types)}} if self.types else None
+        return collection.filter_where(Search("", 1, filter=joined(self.filter, types)))
 
     def admits(self, memory: Candidate) -> bool:
         """Whether scope, time and end admit a memory; the filter is for who has the row."""

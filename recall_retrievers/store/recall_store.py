@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Never, Self
 
 from recall_retrievers.core.concurrent import awaited
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
 from recall_retrievers.core.settings import Seconds, Settings
 from recall_retrievers.store.chroma.fields import Fields
 from recall_retrievers.store.chroma.place import SERVER_TIMEOUT_S, time_limited
-from recall_retrievers.store.copying import copy_collection
 from recall_retrievers.store.doctor import Checked, Repaired, check_path, repair_path
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding, as_embedder
-from recall_retrievers.store.named_collection import NamedCollection
+from recall_retrievers.store.opened import Opened
 from recall_retrievers.store.store import Store
 from recall_retrievers.timeline.parse_time import resolve_timezone
 
@@ -141,7 +141,7 @@ class RecallStore(Store):
         numbers = _Numbers(
             embed_timeout_s=embed_timeout_s, server_timeout_s=server_timeout_s, index_dir=index_dir
         )
-        opened = NamedCollection(
+        opened = Opened(
             time_limited(source, numbers.server_timeout_s),
             name,
             BoundedEmbedding(as_embedder(embedding), numbers.embed_timeout_s),
@@ -187,10 +187,9 @@ class RecallStore(Store):
             [('ann', 2)]
         """
         names = required_names([by] if isinstance(by, str) else list(by))
-        live = self._opened.found()
         counts: Counter[Scope] = Counter()
-        if live is not None:
-            for scope, count in live.scopes(self.clock()).items():
+        if self._opened.found():
+            for scope, count in self._opened.scopes(self.clock()).items():
                 counts[_projected(scope, names) if names else scope] += count
         if names:
             del counts[Scope()]
@@ -227,13 +226,23 @@ class RecallStore(Store):
             ...     store.copy_to(other), other.count()
             (1, 1)
         """
-        if other._opened.found() is None:
+        if not other._opened.found():
             other._opened.take(self.embedding_model)
-        live = self._opened.found()
-        if live is None:
+        if not self._opened.found():
             return 0
+        source, copied = self._opened.collection, 0
         same = other.embedding_model == self.embedding_model
-        return copy_collection(live, other, vectors=same, progress=progress)
+        if same:  # vectors go to a collection with their model, whatever script the memories have
+            other._opened.make()
+        total = source.chroma.count()
+        with progress_bar(total=total, desc="copying", unit="memories", wanted=progress) as bar:
+            for rows, read in source.memories(vectors=same):
+                vectors = {} if read is None else dict(zip([x.id for x in rows], read, strict=True))
+                # The events of our rows are known. Those of others are read, as in `add`.
+                memories = [row.memory(events_known=not source.foreign) for row in rows]
+                copied += len(other.add_embedded(memories, vectors))
+                bar.update(len(rows))
+        return copied
 
     # -- repair -----------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -11,6 +11,9 @@ from functools import partial
 from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Never, Unpack, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.concurrent import awaited, awaited_each
@@ -32,7 +35,7 @@ from recall_retrievers.core.settings import check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.errors import LOST
-from recall_retrievers.store.chroma.fields import SUPERSEDES, WRITTEN_AT, event_bounds
+from recall_retrievers.store.chroma.fields import SUPERSEDES, WRITTEN_AT, Row, event_bounds
 from recall_retrievers.store.chroma.rows import (
     MemoryInput,
     Ready,
@@ -54,8 +57,6 @@ from recall_retrievers.store.conditions import (
     distinct_ids,
 )
 from recall_retrievers.store.conversation import conversation
-from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.named_collection import NamedCollection
 from recall_retrievers.store.opened import Opened
 from recall_retrievers.store.writing import BATCH, ChangedError
 from recall_retrievers.timeline.parse_time import end_of_day, parse_time
@@ -78,7 +79,7 @@ class Store:
 
     def __init__(
         self,
-        opened: NamedCollection,
+        opened: Opened,
         clock: Callable[[], datetime],
         *,
         event_times: bool,
@@ -140,12 +141,7 @@ class Store:
                 ``stored`` of the error has their ids. ``unsure`` has the ids of memories for which
                 it is not known.
         """
-        ready = self._ready(memories, progress=progress)
-        ids = [each.memory.id for each in ready]
-        with _in_batches(ready, ids, progress) as batches:
-            for batch in batches:
-                self._opened.made().writer.write(batch).result()
-        return ids
+        return self.add_embedded(memories, {}, progress=progress)
 
     async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
         """Store memories as `add` does, without blocking the event loop.
@@ -157,7 +153,23 @@ class Store:
         ids = [each.memory.id for each in ready]
         with _in_batches(ready, ids, progress) as batches:
             for batch in batches:
-                await asyncio.wrap_future(self._opened.made().writer.write(batch))
+                await asyncio.wrap_future(self._opened.writer.write(batch))
+        return ids
+
+    def add_embedded(
+        self,
+        memories: Iterable[MemoryInput],
+        vectors: Mapping[str, NDArray[np.float32]],
+        *,
+        progress: bool = False,
+    ) -> list[str]:
+        """Store memories as `add` does; those whose vector of this model is known have it."""
+        ready = self._ready(memories, progress=progress)
+        ids = [each.memory.id for each in ready]
+        known = [replace(each, vector=vectors.get(each.memory.id)) for each in ready]
+        with _in_batches(known, ids, progress) as batches:
+            for batch in batches:
+                self._opened.writer.write(batch).result()
         return ids
 
     def add_conversation(
@@ -235,23 +247,21 @@ class Store:
                 ``create``.
         """
         searches = self._narrowed(searches)
-        live = self._opened.to_search()
-        if live is None:
+        if not self._opened.to_search():
             return _nothing(searches)
         embed = self._opened.embedding.embed_query
         questions = {text: embed(text) for text in _texts(searches)}
-        return live.answers(searches, questions)
+        return self._opened.answers(searches, questions)
 
     async def afind(self, searches: Sequence[Search]) -> list[Sequence[Hit]]:
         """Search as `find` does, without blocking the event loop."""
         searches = self._narrowed(searches)
-        live = self._opened.live or await asyncio.to_thread(self._opened.to_search)
-        if live is None:
+        if not (self._opened.there or await asyncio.to_thread(self._opened.to_search)):
             return _nothing(searches)
         embed, texts = self._opened.embedding.aembed_query, _texts(searches)
         embedded = await asyncio.gather(*map(embed, texts))
         questions = dict(zip(texts, embedded, strict=True))
-        return await asyncio.to_thread(live.answers, searches, questions)
+        return await asyncio.to_thread(self._opened.answers, searches, questions)
 
     def find_among(self, search: Search, ids: Sequence[str]) -> Sequence[Hit]:
         """The memories with these ids that answer a search, the best first.
@@ -272,12 +282,14 @@ class Store:
             ['Ann likes tea.']
         """
         [search], wanted = self._narrowed([search]), distinct_ids(ids)
-        live = self._opened.to_search()
-        if live is None:
+        if not self._opened.to_search():
             return _nothing([search])[0]
-        vector = self._opened.embedding.embed_query(search.text).vectors[0]
-        live.collection.check_dimension(vector)
-        found = live.collection.among(vector, search, wanted)
+        vector, collection = (
+            self._opened.embedding.embed_query(search.text).vectors[0],
+            self._opened.collection,
+        )
+        collection.check_dimension(vector)
+        found = collection.among(vector, search, wanted)
         if search.method == "keyword":
             found = by_words(search.text, found)
         return found[: search.limit]
@@ -305,11 +317,11 @@ class Store:
         """
         owner = self._owner(scope)
         wanted = distinct_ids(ids)
-        search = Conditions.of(owner, filter=filter).search()
-        live = self._opened.found()
-        if live is None:
+        conditions = Conditions.of(owner, filter=filter)
+        if not self._opened.found():
             return []
-        memories = live.collection.read(wanted, live.collection.filter_where(search))
+        collection = self._opened.collection
+        memories = collection.read(wanted, conditions.where(collection))
         now = self.clock()
         present = (memories[row_id] for row_id in wanted if row_id in memories)
         mine = [each for each in present if owner.holds(each.scope) and not each.expired(now)]
@@ -378,10 +390,9 @@ class Store:
             place = after if isinstance(after, Position) else Position.of(after)
             conditions = replace(conditions, after=place.key)
         ordered = replace(conditions, newest=order == "newest", limit=limit)
-        live = self._opened.found()
-        if live is None:
+        if not self._opened.found():
             return iter(())
-        return (memory.memory() for memory in live.memories(ordered))
+        return (memory.memory() for memory in self._opened.memories(ordered))
 
     amemories = awaited_each(memories)
     """The memories that fulfil all conditions, for ``async for``; see `memories`."""
@@ -421,24 +432,26 @@ class Store:
         owner = self._owner(scope)
         standing = self._standing(as_of, include_superseded)
         conditions = Conditions.of(owner, time_range, filter, memory_type, standing)
-        live = self._opened.found()
-        return 0 if live is None else live.count(conditions)
+        return self._opened.count(conditions) if self._opened.found() else 0
 
     acount = awaited(count)
     """How many memories fulfil all conditions, without blocking the event loop; see `count`."""
 
     def several_users(self, within: Scope) -> bool:
         """Whether memories in a scope are of more than one user; asked after a search of it."""
-        live = self._opened.live
-        return live is not None and live.several_users(self._scope.narrow(within))
+        return self._opened.there and self._opened.several_users(self._scope.narrow(within))
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of memories by id; those that are not there are left out."""
+        return self._opened.collection.vectors(ids) if self._opened.found() else {}
 
     def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
         """What a stage lists, by recorded time; of a time are also memories of an event in it.
 
         Sessions are those that have begun by a moment; a pause of an hour ends one.
         """
-        owner, live = self._owner(listing.scope), self._opened.found()
-        if live is None:
+        owner, live = self._owner(listing.scope), self._opened
+        if not live.found():
             return ()
         if isinstance(listing, Sessions):
             return live.sessions(owner, listing.moment)
@@ -490,24 +503,14 @@ class Store:
             ('Ann likes tea.', 'profile', {'cups': 2})
         """
         owner, wanted = self._owner(scope), Changes.model_validate(changes)
-        live = self._opened.to_change()
-        if live is None:
-            raise _missing(id, self.name)
-        with live.writer.changing:
-            now, vectors = self.clock(), dict[str, Embedded]()
-            while True:  # until nobody changes it meanwhile
-                before, stored = live.collection.row(id)
-                if stored is None or not owner.holds(stored.scope) or stored.expired(now):
-                    raise _missing(id, self.name)
-                zone = self._timezone or now.tzinfo
-                memory = wanted.made_to(stored, zone, read_events=self._event_times)
-                [ready] = self._ready([memory])
-                text = index_text(memory)
-                if text not in vectors:
-                    vectors[text] = self._vector(live, stored, ready.memory)
-                with suppress(ChangedError):
-                    live.writer.rewrite([ready], [before], [vectors[text]]).result()
-                    break
+
+        def change(rows: Mapping[str, Row]) -> list[Ready]:
+            memory = self._mine(rows, id, owner)
+            zone = self._timezone or self.clock().tzinfo
+            return self._ready([wanted.made_to(memory, zone, read_events=self._event_times)])
+
+        with self._changing():
+            [ready] = self._rewrite([id], change)
         return ready.memory.memory()
 
     aupdate = awaited(update)
@@ -546,93 +549,128 @@ class Store:
             ...     then.content, then.superseded_by == new, store.count()
             ('I live in Berlin.', True, 1)
         """
-        owner = self._owner(scope)
-        live = self._opened.to_change()
-        if live is None:
-            raise _missing(old_id, self.name)
-        with live.writer.changing:
-            while True:
-                with suppress(ChangedError):
-                    return self._supersede(live, owner, old_id, as_memory(new))
+        owner, given = self._owner(scope), as_memory(new)
+        new_id = given.id or digest(f"{old_id}\n{given.content}")
+        if new_id == old_id:
+            raise SettingsError("supersede", (f"memory {got(new_id)} cannot supersede itself",))
+
+        def change(rows: Mapping[str, Row]) -> list[Ready]:
+            old = self._mine(rows, old_id, owner)
+            memory = _superseding(given, new_id, old)
+            newest = self._opened.collection.newest(old)
+            if newest is not old and old.superseded_by != new_id:
+                raise _is_superseded(old_id, newest.id)
+            [ready] = self._ready([memory])
+            there = self._stored(rows, new_id)
+            if there and ready.is_stored_as(*rows[new_id][1:]):  # it stays as it is
+                if old.superseded_by == new_id:
+                    return []
+                ready = _marked(there, "", None)
+            claim = f"{old_id} {(rows[old_id][2] or {}).get(WRITTEN_AT)}"
+            ready = replace(ready, metadata={**ready.metadata, SUPERSEDES: claim}, guard=old.scope)
+            return [ready, _marked(old, new_id, ready.memory.created_at)]
+
+        with self._changing():
+            written = self._rewrite([new_id, old_id], change)
+            if written:
+                self._check_first(old_id, written[0])
+        return new_id
 
     asupersede = awaited(supersede)
     """Store what takes the place of a memory as `supersede` does, without blocking the loop."""
 
-    def _supersede(self, live: Opened, owner: Scope, old_id: str, new: Memory) -> str:
-        """Store what supersedes a memory, and mark that one, in one write: one of them counts."""
-        row, old = live.collection.row(old_id)
-        if not row or not old or not owner.holds(old.scope) or old.expired(self.clock()):
-            raise _missing(old_id, self.name)
-        memory = _superseding(new, old)
-        newest = live.collection.newest(old)
-        if newest is not old and old.superseded_by != memory.id:
-            raise _is_superseded(old_id, newest.id)
-        [ready] = self._ready([memory])
-        before, stored = live.collection.row(memory.id)
-        if before and stored and ready.is_stored_as(*before[1:]):  # it stays as it is
-            if old.superseded_by == memory.id:
-                return memory.id
-            ready = _marked(stored, "", None)
-        claim = f"{old_id} {(row[2] or {}).get(WRITTEN_AT)}"
-        ready = replace(ready, metadata={**ready.metadata, SUPERSEDES: claim}, guard=old.scope)
-        marked = _marked(old, memory.id, ready.memory.created_at)
-        vectors = self._vector(live, stored, ready.memory), self._vector(live, old, old)
-        live.writer.rewrite([ready, marked], [before, row], vectors).result()
-        self._check_first(live, old_id, memory.id, claim, is_new=before is None)
-        return memory.id
+    def _stored(self, rows: Mapping[str, Row], id: str) -> Candidate | None:
+        return self._opened.collection.candidate(rows[id]) if id in rows else None
 
-    def _check_first(
-        self, live: Opened, old_id: str, new_id: str, claim: str, *, is_new: bool
-    ) -> None:
+    def _mine(self, rows: Mapping[str, Row], id: str, owner: Scope) -> Candidate:
+        """The memory of a row to change; an error if it is not there, or not in the scope."""
+        memory = self._stored(rows, id)
+        if memory is None or not owner.holds(memory.scope) or memory.expired(self.clock()):
+            raise MissingMemoryError(
+                f"there is no memory {got(id)} to update in collection {self.name!r}, or not in "
+                "this scope, or it has expired; `get` and `memories` return those that are there"
+            )
+        return memory
+
+    @contextmanager
+    def _changing(self) -> Iterator[bool]:
+        """Let nobody else change memories meanwhile; False if there are none yet."""
+        if self._opened.to_change():
+            with self._opened.writer.changing:
+                yield True
+        else:
+            yield False
+
+    def _rewrite(
+        self, ids: Sequence[str], change: Callable[[Mapping[str, Row]], list[Ready]]
+    ) -> list[Ready]:
+        """Read rows and write what they change to, in one write; again if others were quicker.
+
+        A memory keeps its vector where its text stays.
+        """
+        while True:
+            rows = self._opened.collection.rows(ids) if self._opened.there else {}
+            ready = change(rows)
+            kept = self._kept_vectors(rows, ready)
+            ready = [
+                replace(x, before=rows.get(x.memory.id), vector=kept.get(x.memory.id))
+                for x in ready
+            ]
+            with suppress(ChangedError):
+                self._opened.writer.write(ready).result()
+                return ready
+
+    def _kept_vectors(
+        self, rows: Mapping[str, Row], ready: Sequence[Ready]
+    ) -> dict[str, NDArray[np.float32]]:
+        stored = {each.memory.id: self._stored(rows, each.memory.id) for each in ready}
+        texts = {row_id: index_text(memory) for row_id, memory in stored.items() if memory}
+        same = [x.memory.id for x in ready if texts.get(x.memory.id) == index_text(x.memory)]
+        try:
+            return self._opened.collection.vectors(same)
+        except StoreError as error:
+            if LOST not in str(error):
+                raise
+            return {}
+
+    def _mark(self, id: str, by: str, at: datetime | None) -> None:
+        """Write which memory supersedes a stored one, and since when; "" = none does."""
+
+        def change(rows: Mapping[str, Row]) -> list[Ready]:
+            memory = self._stored(rows, id)
+            return [] if memory is None else [_marked(memory, by, at)]
+
+        self._rewrite([id], change)
+
+    def _check_first(self, old_id: str, new: Ready) -> None:
         """Take a new memory back if another program has superseded the old one just before.
 
         Chroma has no write on a condition. It returns rows in the order in which they were stored,
         so both programs see the same one as the first.
         """
-        first = live.collection.ids({SUPERSEDES: {"$eq": claim}})[:1]
+        collection, new_id = self._opened.collection, new.memory.id
+        first = collection.ids({SUPERSEDES: {"$eq": new.metadata[SUPERSEDES]}})[:1]
         if first not in ([], [new_id]):
-            if is_new:
-                live.writer.delete([new_id]).result()
-            [winner] = live.collection.read(first, None).values()
-            self._mark(live, old_id, winner.id, winner.created_at)
+            if new.before is None:
+                self._opened.writer.delete([new_id]).result()
+            [winner] = collection.read(first, None).values()
+            self._mark(old_id, winner.id, winner.created_at)
             raise _is_superseded(old_id, winner.id)
 
-    def _mark(self, live: Opened, id: str, by: str, at: datetime | None) -> None:
-        """Write which memory supersedes a stored one, and since when; "" = none does."""
-        while True:
-            before, stored = live.collection.row(id)
-            if not stored:
-                raise _missing(id, self.name)
-            vector = self._vector(live, stored, stored)
-            with suppress(ChangedError):
-                return live.writer.rewrite([_marked(stored, by, at)], [before], [vector]).result()
-
-    def _vector(self, live: Opened, stored: Candidate | None, memory: Candidate) -> Embedded:
-        """The vector of a memory: the one that is stored, where the text is the same."""
-        text = index_text(memory)
-        if stored is not None and index_text(stored) == text:
-            try:
-                for vector in live.collection.vectors([memory.id]).values():
-                    return Embedded(vector[None])
-            except StoreError as error:
-                if LOST not in str(error):
-                    raise
-        return self._opened.embedding.embed(text)
-
-    def _bring_back(self, live: Opened, ids: Sequence[str]) -> None:
+    def _bring_back(self, ids: Sequence[str]) -> None:
         """Let memories count again that are superseded by those that are to be deleted.
 
         If another memory supersedes the deleted one, it now supersedes these as well. This is
         written first. So if the process is killed, the same deletion can be repeated.
         """
-        gone = set(ids)
-        for old in live.collection.superseded_by(ids):
+        gone, collection = set(ids), self._opened.collection
+        for old in collection.superseded_by(ids):
             heir, rest = old, set(gone) if old.id not in gone else set()
             while heir.superseded_by in rest:
                 rest.remove(heir.superseded_by)
-                heir = live.collection.read([heir.superseded_by], None)[heir.superseded_by]
+                heir = collection.read([heir.superseded_by], None)[heir.superseded_by]
             if heir is not old:
-                self._mark(live, old.id, heir.superseded_by, heir.superseded_at)
+                self._mark(old.id, heir.superseded_by, heir.superseded_at)
 
     def delete(  # noqa: PLR0913 - conditions, each by name
         self,
@@ -682,13 +720,11 @@ class Store:
         wanted = None if ids is None else distinct_ids(ids)
         conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type)
         conditions.check_deleting(wanted, everything)
-        live = self._opened.to_change()
-        if live is None:
-            return 0
-        with live.writer.changing:  # or an update could store again what is deleted meanwhile
-            fitting = live.fitting(wanted, conditions)
-            self._bring_back(live, fitting)
-            live.writer.delete(fitting).result()
+        with self._changing() as there:  # or an update could store again what is deleted meanwhile
+            fitting = self._opened.fitting(wanted, conditions) if there else []
+            if fitting:
+                self._bring_back(fitting)
+                self._opened.writer.delete(fitting).result()
         return len(fitting)
 
     adelete = awaited(delete)
@@ -720,11 +756,8 @@ class Store:
         """
         owner = self._owner(scope)
         moment = self.clock() if timestamp is None else parse_time(timestamp)
-        live = self._opened.to_change()
-        if live is None:
-            return 0
-        with live.writer.changing:
-            return live.purge(moment, owner)
+        with self._changing() as there:
+            return self._opened.purge(moment, owner) if there else 0
 
     apurge = awaited(purge)
     """Delete the memories that have expired as `purge` does, without blocking the event loop."""
@@ -793,17 +826,15 @@ class Store:
         )
         for each in ready:
             each.memory.scope.require(self.require_scope)
-        # Only now: what is refused makes nothing.
-        live = self._opened.made(ready) if ready else self._opened.found()
-        if live is not None:
-            live.collection.check_writable()
-            if self.require_scope or self._scope.fields():
-                # Checked once more when it is written: others may write in between.
-                ready = [replace(each, guard=self._guard(each)) for each in ready]
-                guards = {each.memory.id: each.guard for each in ready if not each.is_new}
-                for row_id, stored in live.collection.read(list(guards), None).items():
-                    if not guards[row_id].holds(stored.scope):
-                        raise id_is_taken(row_id, guards[row_id])
+        if ready:  # only now: what is refused makes nothing
+            self._opened.make(ready)
+        if self._opened.to_change() and (self.require_scope or self._scope.fields()):
+            # Checked once more when it is written: others may write in between.
+            ready = [replace(each, guard=self._guard(each)) for each in ready]
+            guards = {each.memory.id: each.guard for each in ready if not each.is_new}
+            for row_id, stored in self._opened.collection.read(list(guards), None).items():
+                if not guards[row_id].holds(stored.scope):
+                    raise id_is_taken(row_id, guards[row_id])
         return ready
 
     def _guard(self, ready: Ready) -> Scope:
@@ -905,11 +936,8 @@ def _nothing(searches: Sequence[Search]) -> list[Sequence[Hit]]:
     return [[] for _ in searches]
 
 
-def _superseding(memory: Memory, old: Candidate) -> Memory:
-    """A memory that supersedes an old one: with an id, current, and of the same owner."""
-    new_id = memory.id or digest(f"{old.id}\n{memory.content}")
-    if new_id == old.id:
-        raise SettingsError("supersede", (f"memory {got(new_id)} cannot supersede itself",))
+def _superseding(memory: Memory, new_id: str, old: Candidate) -> Memory:
+    """A memory that supersedes an old one: current, and of the same owner."""
     if not memory.scope.holds(old.scope):
         mine, other = got(memory.scope.fields()), got(old.scope.fields())
         raise ScopeError(f"a memory of {mine} cannot supersede one of {other}; leave its scope out")
@@ -926,10 +954,3 @@ def _marked(memory: Candidate, by: str, at: datetime | None) -> Ready:
 def _is_superseded(row_id: str, by: str) -> SupersededError:
     problem = f"memory {got(row_id)} is superseded; supersede {got(by)} instead"
     return SupersededError("supersede", (problem,))
-
-
-def _missing(id: str, name: str) -> MissingMemoryError:
-    return MissingMemoryError(
-        f"there is no memory {got(id)} to update in collection {name!r}, or not in this scope, or "
-        "it has expired; `get` and `memories` return those that are there"
-    )
