@@ -6,14 +6,21 @@ import base64
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import ClassVar, Literal, Self, TypedDict
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import QueryError, SettingsError
-from recall_retrievers.core.memory import ALWAYS, Memory, MetadataValue, Standing, check_values
+from recall_retrievers.core.memory import (
+    ALWAYS,
+    Memory,
+    MetadataValue,
+    Standing,
+    Text,
+    check_values,
+)
 from recall_retrievers.core.query import AwareTime, Filter, TimeInput
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
@@ -217,29 +224,17 @@ class Changes(Settings):
         **dict.fromkeys(("user_id", "agent_id", "session_id", "workspace"), _OWNER),
     }
 
-    text: str = Field(default="", min_length=1)
+    text: Text = ""
     metadata: Mapping[str, object] = Field(default_factory=dict)
-    timestamp: AwareTime | None = None
+    timestamp: AwareTime = datetime.min.replace(
+        tzinfo=UTC
+    )  # never None: a stored memory always has one
     memory_type: str = ""
     expires_at: AwareTime | None = None
     events: tuple[TimeRange, ...] = ()
     author: str = ""
     when_to_use: str = ""
     quality: Share | None = None
-
-    @field_validator("text")
-    @classmethod
-    def _says_something(cls, text: str) -> str:
-        if not text.strip():
-            raise ValueError("text must hold some text; got only white space")
-        return text
-
-    @field_validator("timestamp", mode="before")
-    @classmethod
-    def _is_a_moment(cls, timestamp: object) -> object:
-        if timestamp is None:
-            raise ValueError("timestamp must be a moment; a stored memory always has one")
-        return timestamp
 
     def made_to(self, memory: Candidate, zone: tzinfo | None, *, read_events: bool) -> Memory:
         """The memory as it is after the changes; with ``zone``, in which "today" is read.

@@ -1,7 +1,6 @@
 """Stores as settings, and a store of any kind limited to one scope."""
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -83,14 +82,15 @@ class NarrowedStore:
     def add(self, memories: Iterable[Memory]) -> list[str]:
         """Store memories in the scope; all of them, or none."""
         mine = [filled_in(memory, self.scope) for memory in memories]
-        ids = defaultdict[Scope, list[str]](list)
         for memory in mine:
             memory.scope.require(self.required)
-            ids[memory.scope] += [memory.id] * bool(memory.id and self.scope.fields())
+        known = [memory for memory in mine if memory.id and self.scope.fields()]
         with suppress(IdLookupError):  # the store itself says whether it can be written
-            for stored in (each for owner in ids for each in self._stored(ids[owner], owner)):
-                if not self.scope.holds(stored.scope):
-                    raise id_is_taken(stored.id, self.scope)
+            for owner in {memory.scope for memory in known}:
+                ids = [memory.id for memory in known if memory.scope == owner]
+                for stored in self._stored(ids, owner):
+                    if not self.scope.holds(stored.scope):
+                        raise id_is_taken(stored.id, self.scope)
         return self.store.add(mine)
 
     def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
@@ -120,6 +120,6 @@ class NarrowedStore:
         """The memories with these ids, of the owner as far as the store requires one."""
         if not isinstance(self.store, Store):
             return self.store.get(ids)
-        fields, names = owner.fields().items(), self.store.require_scope
-        required: dict[str, str] = {name: x for name, x in fields if name in names}
-        return self.store.get(ids, scope=required)
+        fields, required = owner.fields(), self.store.require_scope
+        named: dict[str, str] = {name: fields[name] for name in required if name in fields}
+        return self.store.get(ids, scope=named)

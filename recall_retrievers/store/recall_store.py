@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Never, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from recall_retrievers.core.concurrent import awaited
 from recall_retrievers.core.progress import progress_bar
@@ -65,6 +65,11 @@ class RecallStore(Store):
     name may be mistyped: a question then raises a `MissingCollectionError` that lists the names.
     With ``fields`` the collection must be there already, or opening raises that error.
 
+    A call raises `StoreClosedError` once the store is closed, `ScopeError` if its scope lacks a
+    field of ``require_scope``, `FilterError` if its filter cannot match anything,
+    `ForeignCollectionError` if it would write to a collection of somebody else, and `StoreError` if
+    Chroma fails.
+
     Args:
         source: A path, a chromadb client (in memory, persistent, HTTP or Cloud), or a chromadb
             collection. None = a collection in memory, gone when it is closed. A path with files of
@@ -110,7 +115,6 @@ class RecallStore(Store):
         StoreLockedError: When another process has the path open.
         StoreDamagedError: When files of the path are torn or missing; `repair` mends most damage.
         StoreUnavailableError: When the server does not answer, here or in a later call.
-        StoreError: When Chroma fails, here or in a later call.
         EmbeddingMismatchError: When the collection was filled with another embedding model.
 
     Examples:
@@ -157,12 +161,6 @@ class RecallStore(Store):
 
     def __repr__(self) -> str:
         return f"RecallStore(name={self.name!r}, embedding_model={self.embedding_model!r})"
-
-    def __reduce__(self) -> Never:
-        raise TypeError(
-            "a RecallStore holds an open collection and can be neither pickled nor copied; pass on "
-            "its path, or the address of its server, and open it where it is needed"
-        )
 
     # -- the whole collection; ``require_scope`` does not limit it -----------------------------
 
@@ -214,10 +212,6 @@ class RecallStore(Store):
 
         Returns:
             The number of memories.
-
-        Raises:
-            ForeignCollectionError: When somebody else made the other collection.
-            StoreError: When reading, embedding or writing fails.
 
         Examples:
             >>> from recall_retrievers import RecallStore

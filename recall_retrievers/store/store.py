@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -22,7 +23,6 @@ from recall_retrievers.core.errors import (
     RecallError,
     ScopeError,
     SettingsError,
-    StoreError,
     SupersededError,
 )
 from recall_retrievers.core.memory import Memory, Standing
@@ -34,7 +34,6 @@ from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeNa
 from recall_retrievers.core.settings import check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import SUPERSEDES, WRITTEN_AT, Row, event_bounds
 from recall_retrievers.store.chroma.rows import (
     MemoryInput,
@@ -109,6 +108,12 @@ class Store:
         """Whether Chroma has failed, and is called no more: close the store, and open it again."""
         return self._opened.broken
 
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            f"a {type(self).__name__} holds an open collection and can be neither pickled nor "
+            "copied; pass on its path, or the address of its server, and open it where it is needed"
+        )
+
     # -- adding ------------------------------------------------------------------------------------
 
     def add(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
@@ -133,7 +138,6 @@ class Store:
             Their ids, in order. A memory without an id gets one that sorts by time.
 
         Raises:
-            ForeignCollectionError: When somebody else made the collection.
             MemoryFormatError: When a memory cannot be stored; then none is.
             ScopeError: When a field of a memory's scope is empty, or a required one is missing, or
                 the memory would replace one of another owner; then none is stored.
@@ -151,9 +155,8 @@ class Store:
         """
         ready = await asyncio.to_thread(self._ready, memories, progress=progress)
         ids = [each.memory.id for each in ready]
-        with _in_batches(ready, ids, progress) as batches:
-            for batch in batches:
-                await asyncio.wrap_future(self._opened.writer.write(batch))
+        for written in self._written(ready, progress=progress):
+            await asyncio.gather(asyncio.wrap_future(written), return_exceptions=True)
         return ids
 
     def add_embedded(
@@ -166,11 +169,34 @@ class Store:
         """Store memories as `add` does; those whose vector of this model is known have it."""
         ready = self._ready(memories, progress=progress)
         ids = [each.memory.id for each in ready]
-        known = [replace(each, vector=vectors.get(each.memory.id)) for each in ready]
-        with _in_batches(known, ids, progress) as batches:
-            for batch in batches:
-                self._opened.writer.write(batch).result()
+        ready = [replace(each, vector=vectors.get(each.memory.id)) for each in ready]
+        for written in self._written(ready, progress=progress):
+            wait([written])
         return ids
+
+    def _written(self, ready: list[Ready], *, progress: bool) -> Iterator[Future[None]]:
+        """Write memories batch by batch: who takes a batch waits for it.
+
+        An error says which of them are stored. With a progress bar, batches are small at first and
+        grow while one takes less than a second. So the bar moves with a slow model, too.
+        """
+        ids, stored, size = [x.memory.id for x in ready], 0, _FIRST_SEEN if progress else BATCH
+        total = len(ready)
+        with progress_bar(total=total, desc="storing", unit="memories", wanted=progress) as bar:
+            while ready:
+                started, batch = monotonic(), ready[:size]
+                written = self._opened.writer.write(batch)
+                yield written
+                try:
+                    written.result()
+                except RecallError as error:
+                    _say_what_is_stored(error, ids, stored)
+                    raise
+                del ready[:size]  # they take room
+                stored += len(batch)
+                bar.update(len(batch))
+                if monotonic() - started < 1:
+                    size = min(2 * size, BATCH)
 
     def add_conversation(
         self,
@@ -203,10 +229,8 @@ class Store:
             The ids of the turns, in order.
 
         Raises:
-            ForeignCollectionError: When somebody else made the collection.
-            MemoryFormatError: When a message cannot be stored; then none is.
-            StoreError: When there is no turn with the id ``turn_before`` in the scope.
-            ScopeError: As `add` does.
+            StoreError: When there is no turn with the id ``turn_before`` in the scope; and as `add`
+                does.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -239,10 +263,7 @@ class Store:
         counting 0. A keyword search scores by BM25, 0 and up.
 
         Raises:
-            StoreClosedError: When the store is closed.
-            FilterError: When a filter cannot match anything.
             QueryError: When a text is too long.
-            ScopeError: When the scope of a search lacks a field of ``require_scope``.
             MissingCollectionError: When the collection does not exist, and others do; see
                 ``create``.
         """
@@ -268,10 +289,6 @@ class Store:
 
         Only they are compared, so it takes no longer in a large collection. A search by words
         counts the words of these memories alone.
-
-        Raises:
-            TypeError: When the ids are not a list of texts.
-            StoreError: As `find` does.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -310,10 +327,6 @@ class Store:
             ids: The ids.
             scope: Return only memories in this scope.
             filter: Return only memories that fulfil these conditions on metadata.
-
-        Raises:
-            FilterError: When the filter cannot match anything.
-            ScopeError: When the scope lacks a field of ``require_scope``.
         """
         owner = self._owner(scope)
         wanted = distinct_ids(ids)
@@ -362,10 +375,6 @@ class Store:
                 nor superseded by then. A date without a time is the end of that day.
             include_superseded: List superseded memories, too.
 
-        Raises:
-            FilterError: When the filter cannot match anything.
-            ScopeError: When the scope lacks a field of ``require_scope``.
-
         Examples:
             >>> from recall_retrievers import RecallStore
             >>> with RecallStore() as store:
@@ -379,9 +388,8 @@ class Store:
             Anna moved.
             The dentist called.
         """
-        owner = self._owner(scope)
         standing = self._standing(as_of, include_superseded)
-        conditions = Conditions.of(owner, time_range, filter, memory_type, standing)
+        conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type, standing)
         if order not in get_args(Order):
             raise ValueError(f"order must be 'newest' or 'oldest'; got {order!r}")
         if limit is not None:
@@ -417,10 +425,6 @@ class Store:
             as_of: Those that stood at this moment; see `memories`.
             include_superseded: Count superseded memories, too.
 
-        Raises:
-            FilterError: When the filter cannot match anything.
-            ScopeError: When the scope lacks a field of ``require_scope``.
-
         Examples:
             >>> from recall_retrievers import RecallStore
             >>> with RecallStore() as store:
@@ -429,9 +433,8 @@ class Store:
             ...     store.count(), store.count(scope={"user_id": "ann"})
             (2, 1)
         """
-        owner = self._owner(scope)
         standing = self._standing(as_of, include_superseded)
-        conditions = Conditions.of(owner, time_range, filter, memory_type, standing)
+        conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type, standing)
         return self._opened.count(conditions) if self._opened.found() else 0
 
     acount = awaited(count)
@@ -490,9 +493,6 @@ class Store:
             MissingMemoryError: When there is no memory with this id in the scope, or it has
                 expired.
             SettingsError: When a change is none that a memory can have.
-            ForeignCollectionError: When somebody else made the collection.
-            ScopeError: When the scope lacks a field of ``require_scope``.
-            StoreError: When the writing fails.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -534,9 +534,8 @@ class Store:
             MissingMemoryError: When the old memory is not in the scope, or has expired.
             SettingsError: When the old one is superseded already (the error names the newest), or
                 when both have one id.
-            ScopeError: When the new memory has another scope; and as `update` does.
+            ScopeError: When the new memory has another scope.
             MemoryFormatError: When the new memory cannot be stored.
-            StoreError: As `update` does.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -626,12 +625,7 @@ class Store:
         stored = {each.memory.id: self._stored(rows, each.memory.id) for each in ready}
         texts = {row_id: index_text(memory) for row_id, memory in stored.items() if memory}
         same = [x.memory.id for x in ready if texts.get(x.memory.id) == index_text(x.memory)]
-        try:
-            return self._opened.collection.vectors(same)
-        except StoreError as error:
-            if LOST not in str(error):
-                raise
-            return {}
+        return self._opened.collection.vectors(same)
 
     def _mark(self, id: str, by: str, at: datetime | None) -> None:
         """Write which memory supersedes a stored one, and since when; "" = none does."""
@@ -704,9 +698,6 @@ class Store:
         Raises:
             SettingsError: When there is neither a condition nor ``everything``, when there are
                 both, or when a filter fits every memory.
-            FilterError: When the filter cannot match anything.
-            ForeignCollectionError: When somebody else made the collection.
-            ScopeError: When the scope lacks a field of ``require_scope``.
             StoreError: When the deleting fails: then some of the memories may be deleted.
 
         Examples:
@@ -740,11 +731,6 @@ class Store:
         Args:
             scope: Only memories in this scope.
             timestamp: Those that have expired by this moment. None = the clock.
-
-        Raises:
-            ForeignCollectionError: When somebody else made the collection.
-            ScopeError: When the scope lacks a field of ``require_scope``.
-            StoreError: When the deleting fails.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -879,49 +865,18 @@ class ScopedStore(Store):
     def __repr__(self) -> str:
         return f"ScopedStore(name={self.name!r}, scope={self._scope.fields()})"
 
-    def __reduce__(self) -> Never:
-        raise TypeError("a ScopedStore can be neither pickled nor copied; make it where it is used")
 
-
-@contextmanager
-def _in_batches(
-    ready: list[Ready], ids: Sequence[str], progress: bool
-) -> Iterator[Iterator[list[Ready]]]:
-    """Take the memories batch by batch; an error then says which of them are stored.
-
-    A batch counts as stored, and is released, when the next one is taken. With a progress bar,
-    batches are small at first and grow while one takes less than a second. So the bar moves with a
-    slow model, too.
-    """
-    stored = 0
-
-    def batches() -> Iterator[list[Ready]]:
-        nonlocal stored
-        size = _FIRST_SEEN if progress else BATCH
-        while ready:
-            started, number = monotonic(), len(ready[:size])
-            yield ready[:size]
-            del ready[:size]
-            stored += number
-            bar.update(number)
-            if monotonic() - started < 1:
-                size = min(2 * size, BATCH)
-
-    total = len(ready)
-    with progress_bar(total=total, desc="storing", unit="memories", wanted=progress) as bar:
-        try:
-            yield batches()
-        except RecallError as error:
-            error.stored = (*ids[:stored], *error.stored)
-            if error.stored or error.unsure:
-                unsure = f"; of {len(error.unsure):,} more it is not known (`unsure`)"
-                said = (
-                    f"{error}. Of {len(ids):,} memories {len(error.stored):,} are stored; the "
-                    f"error has their ids (`stored`){unsure if error.unsure else ''}. Delete those "
-                    "before you add all again, unless they have ids of your own"
-                )
-                error.args = (said,)
-            raise
+def _say_what_is_stored(error: RecallError, ids: Sequence[str], stored: int) -> None:
+    """Complete the error of a batch for a call whose first memories are stored."""
+    error.stored = (*ids[:stored], *error.stored)
+    if error.stored or error.unsure:
+        unsure = f"; of {len(error.unsure):,} more it is not known (`unsure`)"
+        said = (
+            f"{error}. Of {len(ids):,} memories {len(error.stored):,} are stored; the error has "
+            f"their ids (`stored`){unsure if error.unsure else ''}. Delete those before you add "
+            "all again, unless they have ids of your own"
+        )
+        error.args = (said,)
 
 
 def _texts(searches: Sequence[Search]) -> list[str]:

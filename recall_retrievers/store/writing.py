@@ -22,7 +22,6 @@ import numpy as np
 
 from recall_retrievers.core.errors import RecallError, StoreClosedError, StoreError
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, to_milliseconds
 from recall_retrievers.store.chroma.rows import ANY_ROW, Ready, id_is_taken
 from recall_retrievers.store.chroma.search_text import index_text
@@ -43,29 +42,19 @@ class ChangedError(Exception):
     """Others have changed a row since it was read."""
 
 
-class _Shared:
-    """What the stores of one process on one collection share when they write.
+class _Locks:
+    """What the stores of one process on one collection share, each with a writer of its own.
 
-    Each of them has a writer of its own. Chroma would add the metadata of two writes of one row up,
-    and a row index could hear of them in another order than Chroma.
+    Chroma would add the metadata of two writes of one row up, and a row index could hear of them in
+    another order than Chroma.
     """
 
     def __init__(self) -> None:
         self.changing = Lock()  # held while a memory is read, changed and written again
-        self.writes = 0  # how many have ended
-        self._writing = Lock()
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold it until Chroma and the row indexes have taken over a write."""
-        with self._writing:
-            try:
-                yield
-            finally:
-                self.writes += 1
+        self.writing = Lock()  # held until Chroma and the row indexes have taken over a write
 
 
-_shared: WeakValueDictionary[str, _Shared] = WeakValueDictionary()  # by the id of the collection
+_locks: WeakValueDictionary[str, _Locks] = WeakValueDictionary()  # by the id of the collection
 _looking = Lock()
 
 
@@ -78,13 +67,6 @@ class _Job:
 
 
 _Present = Mapping[str, Row]  # by id
-
-
-@dataclass(frozen=True, slots=True)
-class _Fresh:
-    rows: Sequence[Ready]
-    present: _Present  # the rows that they replace
-    writes: int  # how often the collection had been written to before these were read
 
 
 class Writer:
@@ -102,8 +84,8 @@ class Writer:
         self._folder = folder
         self._embedding = embedding
         with _looking:
-            self._shared = _shared.setdefault(str(self._chroma.id), _Shared())
-        self.changing = self._shared.changing
+            self._locks = _locks.setdefault(str(self._chroma.id), _Locks())
+        self.changing = self._locks.changing
         self._changed = Condition()
         self._waiting: deque[_Job] = deque()
         self._alive = False  # the thread
@@ -187,7 +169,7 @@ class Writer:
 
     def _write(self, groups: Sequence[Sequence[_Job]]) -> None:
         """Write the rows of each group of jobs in one call; the texts of all are embedded first."""
-        fresh: list[tuple[Sequence[_Job], _Fresh]] = []
+        fresh: list[tuple[Sequence[_Job], Sequence[Ready]]] = []
         for jobs in groups:
             try:
                 fresh.append((jobs, self._unstored([row for job in jobs for row in job.rows])))
@@ -230,37 +212,37 @@ class Writer:
 
     # -- in Chroma, and in the row indexes of this process ----------------------------------------
 
-    def _unstored(self, rows: Sequence[Ready]) -> _Fresh:
+    def _unstored(self, rows: Sequence[Ready]) -> list[Ready]:
         """The rows to write; those that were read before they were changed are not read again."""
-        writes, unread = self._shared.writes, [row for row in rows if row.before is ANY_ROW]
-        present = self._replaced(unread)
-        stored = _stored_in(present, unread)
-        if stored and not self._have_vectors(stored):
+        unread = [row for row in rows if row.before is ANY_ROW]
+        stored = _stored_in(self._replaced(unread), unread)
+        self._begin(CHROMA_S)
+        if len(self._collection.vectors(stored)) < len(stored):
             stored = []
-        return _Fresh([each for each in rows if each.memory.id not in stored], present, writes)
+        return [row for row in rows if row.memory.id not in stored]
 
-    def _embed(self, batches: Sequence[_Fresh]) -> list[Embedded | Exception]:
+    def _embed(self, batches: Sequence[Sequence[Ready]]) -> list[Embedded | Exception]:
         timeout_s = self._embedding.timeout_s
         self._begin(None if timeout_s is None else timeout_s + CHROMA_S)
         return self._embedding.embed_batches(
-            [[index_text(x.memory) for x in batch.rows if x.vector is None] for batch in batches]
+            [[index_text(row.memory) for row in rows if row.vector is None] for rows in batches]
         )
 
     def _store(
-        self, fresh: _Fresh, embedded: Embedded | BaseException, jobs: Sequence[_Job]
+        self,
+        rows: Sequence[Ready],
+        embedded: Embedded | BaseException,
+        jobs: Sequence[_Job],
     ) -> None:
         if isinstance(embedded, BaseException):
             raise embedded
-        if not fresh.rows:
+        if not rows:
             return
-        known = [row.vector for row in fresh.rows if row.vector is not None]
+        known = [row.vector for row in rows if row.vector is not None]
         self._collection.check_dimension(*known, *embedded.vectors[:1])
         try:
-            with self._shared.writing():
-                as_read = self._shared.writes == fresh.writes
-                as_read = as_read and all(row.before is ANY_ROW for row in fresh.rows)
-                present = fresh.present if as_read else self._replaced(fresh.rows)
-                self._put(fresh.rows, present, _in_order(fresh.rows, embedded))
+            with self._locks.writing:
+                self._put(rows, self._replaced(rows), _in_order(rows, embedded))
         except StoreError as error:
             for job in jobs:
                 job.tried |= error.__cause__ is not None  # else Chroma was not called
@@ -288,7 +270,7 @@ class Writer:
     def _delete(self, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), BATCH):
             part = list(ids[start : start + BATCH])
-            with self._shared.writing(), self._indexes() as indexes:
+            with self._locks.writing, self._indexes() as indexes:
                 self._chroma.delete(ids=part)
                 for each in indexes:  # at once: the next part may fail
                     each.drop(part)
@@ -317,21 +299,6 @@ class Writer:
     def _there(self, ids: Sequence[str]) -> _Present:
         self._begin(CHROMA_S)
         return self._collection.rows(ids)
-
-    def _have_vectors(self, ids: list[str]) -> bool:
-        """Whether the index of vectors has all of these rows.
-
-        Chroma keeps texts apart from it; a server that was killed may have lost a part of it.
-        """
-        self._begin(CHROMA_S)
-        try:
-            self._chroma.get(ids=ids, include=["embeddings"])
-        except StoreError as error:
-            if LOST not in str(error):
-                raise
-            _log.warning("of %d rows some have no vector in Chroma: stored again", len(ids))
-            return False
-        return True
 
 
 def _in_order(rows: Sequence[Ready], embedded: Embedded) -> Embedded:

@@ -5,6 +5,7 @@ A search is coarse in Chroma, and then exact here.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,8 @@ from recall_retrievers.timeline import TimeRange
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection
+
+_log = logging.getLogger(__name__)
 
 _READ = ("documents", "metadatas")
 _PAGE = 250  # rows a call, below every limit
@@ -288,11 +291,21 @@ class Collection:
         return rows
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """The vectors of rows by id; ids that are not there are left out."""
+        """The vectors of rows by id, without those that are not there.
+
+        Chroma keeps texts apart from them. A server that was killed may have lost some: then none
+        is returned.
+        """
         vectors: dict[str, NDArray[np.float32]] = {}
-        for page in self.by_id(ids, ["embeddings"]):
-            read = np.asarray(page["embeddings"], dtype=np.float32)
-            vectors |= zip(page["ids"], read, strict=True)
+        try:
+            for page in self.by_id(ids, ["embeddings"]):
+                read = np.asarray(page["embeddings"], dtype=np.float32)
+                vectors |= zip(page["ids"], read, strict=True)
+        except StoreError as error:
+            if LOST not in str(error):
+                raise
+            _log.warning("of %d rows some have no vector in Chroma", len(ids))
+            return {}
         return vectors
 
     def by_id(
