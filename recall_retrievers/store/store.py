@@ -43,7 +43,7 @@ from recall_retrievers.store.chroma.rows import (
     make_ready,
     to_metadata,
 )
-from recall_retrievers.store.chroma.search_text import by_words, index_text
+from recall_retrievers.store.chroma.search_text import by_words
 from recall_retrievers.store.chroma.where import filter_where, joined
 from recall_retrievers.store.conditions import (
     Changes,
@@ -119,9 +119,9 @@ class Store:
     def add(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
         """Store memories. A memory with a known id replaces the old one completely.
 
-        A memory that is stored already, without any change, is neither embedded nor written again.
-        So a long load of memories with ids can be run again after it was killed: it goes on where
-        it ended.
+        A memory that is stored already, without any change, is neither embedded nor written again;
+        one whose text stays is not embedded. So a long load of memories with ids can be run again
+        after it was killed: it goes on where it ended.
 
         A text is stored and returned whole. Its first 50,000 characters are embedded and searched
         by words; the default model reads the first 256 tokens.
@@ -603,29 +603,13 @@ class Store:
     def _rewrite(
         self, ids: Sequence[str], change: Callable[[Mapping[str, Row]], list[Ready]]
     ) -> list[Ready]:
-        """Read rows and write what they change to, in one write; again if others were quicker.
-
-        A memory keeps its vector where its text stays.
-        """
+        """Read rows and write what they change to, in one write; again if others were quicker."""
         while True:
             rows = self._opened.collection.rows(ids) if self._opened.there else {}
-            ready = change(rows)
-            kept = self._kept_vectors(rows, ready)
-            ready = [
-                replace(x, before=rows.get(x.memory.id), vector=kept.get(x.memory.id))
-                for x in ready
-            ]
+            ready = [replace(each, before=rows.get(each.memory.id)) for each in change(rows)]
             with suppress(ChangedError):
                 self._opened.writer.write(ready).result()
                 return ready
-
-    def _kept_vectors(
-        self, rows: Mapping[str, Row], ready: Sequence[Ready]
-    ) -> dict[str, NDArray[np.float32]]:
-        stored = {each.memory.id: self._stored(rows, each.memory.id) for each in ready}
-        texts = {row_id: index_text(memory) for row_id, memory in stored.items() if memory}
-        same = [x.memory.id for x in ready if texts.get(x.memory.id) == index_text(x.memory)]
-        return self._opened.collection.vectors(same)
 
     def _mark(self, id: str, by: str, at: datetime | None) -> None:
         """Write which memory supersedes a stored one, and since when; "" = none does."""

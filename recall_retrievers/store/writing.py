@@ -6,12 +6,13 @@ calls that come in while the thread is busy wait, and are then written together.
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from threading import Condition, Lock, Thread
 from time import monotonic
@@ -66,7 +67,7 @@ class _Job:
     tried: bool = False  # whether Chroma failed while it stored its rows
 
 
-_Present = Mapping[str, Row]  # by id
+_Present = dict[str, Row]  # by id
 
 
 class Writer:
@@ -95,6 +96,8 @@ class Writer:
 
     def write(self, rows: Sequence[Ready]) -> Future[None]:
         """Store some rows, at most `BATCH` of them; those that are stored as they are stay.
+
+        Those whose text is stored already, or whose vector is known, are not embedded.
 
         Rows of a future that is cancelled before its turn are not written. When the rows of one
         call fail, those of the others are stored. The error says which rows are stored.
@@ -202,6 +205,9 @@ class Writer:
             self._write([[job] for job in jobs])
             return
         [job] = jobs
+        if isinstance(error, ChangedError) and all(row.before is ANY_ROW for row in job.rows):
+            self._write([jobs])  # the vector of one may be that of another text by now
+            return
         if isinstance(error, RecallError) and job.rows:
             try:
                 present = self._there([row.memory.id for row in job.rows])
@@ -213,13 +219,25 @@ class Writer:
     # -- in Chroma, and in the row indexes of this process ----------------------------------------
 
     def _unstored(self, rows: Sequence[Ready]) -> list[Ready]:
-        """The rows to write; those that were read before they were changed are not read again."""
+        """The rows to write, with the vectors that they keep because their text stays.
+
+        Rows that were read before they were changed are not read again.
+        """
         unread = [row for row in rows if row.before is ANY_ROW]
-        stored = _stored_in(self._replaced(unread), unread)
+        present = {x.memory.id: x.before for x in rows if x.before} | self._replaced(unread)
+        same = [x.memory.id for x in rows if self._has_its_text(x, present.get(x.memory.id))]
         self._begin(CHROMA_S)
-        if len(self._collection.vectors(stored)) < len(stored):
-            stored = []
-        return [row for row in rows if row.memory.id not in stored]
+        kept = self._collection.vectors(same)
+        stored = kept.keys() & _stored_in(present, unread)
+        rest = [(row, row.memory.id) for row in rows if row.memory.id not in stored]
+        return [
+            replace(row, before=present[row_id], vector=kept[row_id]) if row_id in kept else row
+            for row, row_id in rest
+        ]
+
+    def _has_its_text(self, ready: Ready, row: Row | None) -> bool:
+        old = None if row is None or row is ANY_ROW else self._collection.candidate(row)
+        return old is not None and index_text(old) == index_text(ready.memory)
 
     def _embed(self, batches: Sequence[Sequence[Ready]]) -> list[Embedded | Exception]:
         timeout_s = self._embedding.timeout_s
@@ -229,10 +247,7 @@ class Writer:
         )
 
     def _store(
-        self,
-        rows: Sequence[Ready],
-        embedded: Embedded | BaseException,
-        jobs: Sequence[_Job],
+        self, rows: Sequence[Ready], embedded: Embedded | BaseException, jobs: Sequence[_Job]
     ) -> None:
         if isinstance(embedded, BaseException):
             raise embedded
@@ -303,18 +318,12 @@ class Writer:
 
 def _in_order(rows: Sequence[Ready], embedded: Embedded) -> Embedded:
     """The vectors of rows: those that are known, which have no tokens, and those of their texts."""
-    new, nothing = iter(range(len(rows))), TokenVectors([], np.empty((0, 0), dtype=np.float32))
-    places = [next(new) if row.vector is None else None for row in rows]
-    if None not in places:
+    if all(row.vector is None for row in rows):
         return embedded
-    vectors = [
-        row.vector if place is None else embedded.vectors[place]
-        for row, place in zip(rows, places, strict=True)
-    ]
-    tokens = [
-        nothing if place is None or embedded.tokens is None else embedded.tokens[place]
-        for place in places
-    ]
+    nothing = TokenVectors([], np.empty((0, 0), dtype=np.float32))
+    new = zip(embedded.vectors, embedded.tokens or repeat(nothing), strict=False)
+    both = [next(new) if row.vector is None else (row.vector, nothing) for row in rows]
+    vectors, tokens = zip(*both, strict=True)
     return Embedded(np.stack(vectors), tokens)
 
 
