@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import MissingCollectionError, StoreClosedError
-from recall_retrievers.core.memory import Standing
+from recall_retrievers.core.memory import MetadataValue, Standing
 from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
@@ -55,7 +55,6 @@ _log = logging.getLogger(__name__)
 
 _FIRST = 100  # memories of a new collection choose its model
 _A_FEW = 100  # rows without their texts, a call, where one of them answers
-_UNREAD = "-"  # stands for the text of a row, where it is not read
 _MAKES_IT = (
     "The first memory that you add makes it. Until then RecallStore(..., create=True) reads it as "
     "an empty collection"
@@ -311,21 +310,19 @@ class Opened:
         rows = self.rows.at_hand(scope)
         if rows is not None:
             return rows.table.several_users(scope)
-        first = self._a_user(scope, None)
+        first = next(self._users(scope, None), None)
         if first is None:
             return False
         key = self.collection.fields.user_id  # few rows are left, or none, where there is one user
-        return self._a_user(scope, {key: {"$ne": first}}) is not None
+        return next(self._users(scope, {key: {"$ne": first}}), None) is not None
 
-    def _a_user(self, scope: Scope, where: Where | None) -> str | None:
-        """The user of a row in a scope; None if none of them has one."""
-        where = all_of([where, scope_where(scope, self.collection.fields)])
+    def _users(self, scope: Scope, where: Where | None) -> Iterator[MetadataValue]:
+        """The users of rows in a scope, as Chroma has them; rows of nobody are passed over."""
+        fields = self.collection.fields
+        where = all_of([where, scope_where(scope, fields)])
         for page in self.collection.pages(["metadatas"], most=_A_FEW, where=where):
-            for row_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
-                memory = self.collection.candidate((row_id, _UNREAD, metadata))
-                if memory is not None and memory.scope.user_id:
-                    return memory.scope.user_id
-        return None
+            users = [(row or {}).get(fields.user_id) for row in page["metadatas"]]
+            yield from (user for user in users if user not in (None, ""))
 
     def sessions(self, scope: Scope, moment: datetime) -> Spans:
         with self._read(scope) as rows:

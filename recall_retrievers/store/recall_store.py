@@ -188,9 +188,9 @@ class RecallStore(Store):
         counts: Counter[Scope] = Counter()
         if self._opened.found():
             for scope, count in self._opened.scopes(self.clock()).items():
-                counts[_projected(scope, names) if names else scope] += count
-        if names:
-            del counts[Scope()]
+                fields = scope.fields()
+                if set(names) <= fields.keys():
+                    counts[Scope(**{x: fields[x] for x in names}) if names else scope] += count
         ranked = sorted(counts.items(), key=lambda each: (-each[1], sorted(each[0].fields())))
         return [ScopeCount(scope, count) for scope, count in ranked]
 
@@ -326,9 +326,3 @@ class RecallStore(Store):
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.close)
-
-
-def _projected(scope: Scope, names: Sequence[ScopeName]) -> Scope:
-    """The part of a scope with these fields; an empty one if it lacks one of them."""
-    fields = scope.fields()
-    return Scope(**{name: fields[name] for name in names}) if set(names) <= set(fields) else Scope()
