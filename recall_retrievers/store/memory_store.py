@@ -46,12 +46,6 @@ def within(store: object, scope: Scope) -> RecallStore | ScopedStore:
     return store.for_scope(**scope.fields()) if scope.fields() else store
 
 
-def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
-    # Not by isinstance: that takes 20 microseconds for a protocol, and every question asks.
-    required: tuple[ScopeName, ...] = getattr(store, "require_scope", ())
-    return required
-
-
 @dataclass(frozen=True, slots=True)
 class NarrowedStore:
     """A store limited to one scope: all memories that it returns and stores are in the scope.

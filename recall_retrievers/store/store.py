@@ -660,10 +660,9 @@ class Store:
         memory_type: TypeInput | None = None,
         everything: bool = False,
     ) -> int:
-        """Delete the memories that fulfil all conditions, superseded ones too; see `memories`.
+        """Delete the memories that fulfil all conditions, superseded and expired ones too.
 
-        Superseded memories that fulfil them are deleted, too, and expired ones. What a deleted
-        memory has superseded counts again.
+        What a deleted memory has superseded counts again.
 
         A scope alone is no condition: pass ``everything=True`` to delete all of its memories.
 
