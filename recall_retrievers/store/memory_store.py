@@ -24,16 +24,15 @@ from recall_retrievers.store.store import ScopedStore, Store
 def open_store(store: object) -> object:
     if isinstance(store, MemoryStore) and not isinstance(store, type):
         return store
-    problem = f"must be an open store; got {got(store)}"
     if isinstance(store, str | Path):
-        raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
-            f"{problem}. Open it: RecallStore({str(store)!r})"
-        )
-    if hasattr(store, "get_or_create_collection"):  # a client of Chroma's
-        raise ValueError(f"{problem}. Open it: RecallStore(client, 'the name of the collection')")
-    if hasattr(store, "upsert") and hasattr(store, "query"):
-        raise ValueError(f"{problem}. Open it: RecallStore(collection)")
-    raise ValueError(f"{problem}. Pass RecallStore(...), or AnyStore(source=...) for another store")
+        hint = f"Open it: RecallStore({str(store)!r})"
+    elif hasattr(store, "get_or_create_collection"):  # a client of Chroma's
+        hint = "Open it: RecallStore(client, 'the name of the collection')"
+    elif hasattr(store, "upsert") and hasattr(store, "query"):
+        hint = "Open it: RecallStore(collection)"
+    else:
+        hint = "Pass RecallStore(...), or AnyStore(source=...) for another store"
+    raise ValueError(f"must be an open store; got {got(store)}. {hint}")
 
 
 OpenStore = Annotated[MemoryStore, BeforeValidator(open_store)]

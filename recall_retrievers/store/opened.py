@@ -334,9 +334,14 @@ class Opened:
         if ids is None:
             return [x.id for x in self.memories(conditions)] if limited else collection.ids()
         if limited:
-            found = collection.read(ids, conditions.where(collection)).values()
-            return [memory.id for memory in found if conditions.admits(memory)]
+            return [memory.id for memory in self.among(ids, conditions)]
         return [row_id for page in collection.by_id(ids, []) for row_id in page["ids"]]
+
+    def among(self, ids: Sequence[str], conditions: Conditions) -> list[Candidate]:
+        """The memories with these ids that fulfil conditions, in the order of the ids."""
+        read = self.collection.read(ids, conditions.where(self.collection))
+        present = (read[row_id] for row_id in ids if row_id in read)
+        return [memory for memory in present if conditions.admits(memory)]
 
     def purge(self, moment: datetime, scope: Scope) -> int:
         """Delete the memories of a scope that have expired by a moment; return their number."""

@@ -141,11 +141,13 @@ class RecallStore(Store):
         server_timeout_s: float | None = SERVER_TIMEOUT_S,
         index_dir: str | Path | None = None,
     ) -> None:
-        required = required_names(require_scope)
+        self.clock, self._event_times, self._scope = clock, event_times, Scope()
+        self.require_scope = required_names(require_scope)
+        self._timezone = None if timezone is None else resolve_timezone(timezone)
         numbers = _Numbers(
             embed_timeout_s=embed_timeout_s, server_timeout_s=server_timeout_s, index_dir=index_dir
         )
-        opened = Opened(
+        self._opened = Opened(
             time_limited(source, numbers.server_timeout_s),
             name,
             BoundedEmbedding(as_embedder(embedding), numbers.embed_timeout_s),
@@ -154,10 +156,7 @@ class RecallStore(Store):
             create=create,
             index_dir=numbers.index_dir,
         )
-        zone = None if timezone is None else resolve_timezone(timezone)
-        super().__init__(
-            opened, clock, event_times=event_times, timezone=zone, require_scope=required
-        )
+        self.name = self._opened.name
 
     def __repr__(self) -> str:
         return f"RecallStore(name={self.name!r}, embedding_model={self.embedding_model!r})"

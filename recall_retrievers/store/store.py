@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Never, Unpack, get_args
+from typing import TYPE_CHECKING, Never, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,22 +76,13 @@ class Store:
         require_scope: The fields that the scope of a call must name here; in a view none.
     """
 
-    def __init__(
-        self,
-        opened: Opened,
-        clock: Callable[[], datetime],
-        *,
-        event_times: bool,
-        timezone: tzinfo | None,
-        require_scope: tuple[ScopeName, ...],
-    ) -> None:
-        self.name: Final = opened.name
-        self.clock: Final = clock
-        self.require_scope = require_scope
-        self._opened = opened
-        self._event_times = event_times
-        self._timezone = timezone
-        self._scope = Scope()
+    name: str
+    clock: Callable[[], datetime]
+    require_scope: tuple[ScopeName, ...]
+    _opened: Opened
+    _event_times: bool
+    _timezone: tzinfo | None
+    _scope: Scope
 
     @property
     def embedding_model(self) -> str:
@@ -207,11 +198,11 @@ class Store:
         turn_before: str = "",
         progress: bool = False,
     ) -> list[str]:
-        """Store the turns of a conversation; the words around a turn find it, too.
+        """Store the turns of a conversation, and return their ids, in order.
 
         A turn answers the last one of another speaker, in the same scope and less than an hour
-        older. By these links keyword search reads a turn together with the two turns before it and
-        the one after it; its own words count most. Only the turn itself is returned. Notes are not
+        older. By these links a turn is found by the words of the two turns before it and the one
+        after it, too; its own words count most. Only the turn itself is returned. Notes are not
         linked: the turns of one speaker alone, or texts without a speaker that have one date and no
         clock time. Storing the same turns again stores nothing twice. `add` links nothing.
 
@@ -224,9 +215,6 @@ class Store:
             turn_before: The id of the turn before the first of these, if an earlier call stored
                 it.
             progress: Show a progress bar on standard error if it is a terminal.
-
-        Returns:
-            The ids of the turns, in order.
 
         Raises:
             StoreError: When there is no turn with the id ``turn_before`` in the scope; and as `add`
@@ -328,17 +316,11 @@ class Store:
             scope: Return only memories in this scope.
             filter: Return only memories that fulfil these conditions on metadata.
         """
-        owner = self._owner(scope)
+        standing = Standing(self.clock(), include_superseded=True)
+        conditions = Conditions.of(self._owner(scope), filter=filter, standing=standing)
         wanted = distinct_ids(ids)
-        conditions = Conditions.of(owner, filter=filter)
-        if not self._opened.found():
-            return []
-        collection = self._opened.collection
-        memories = collection.read(wanted, conditions.where(collection))
-        now = self.clock()
-        present = (memories[row_id] for row_id in wanted if row_id in memories)
-        mine = [each for each in present if owner.holds(each.scope) and not each.expired(now)]
-        return [memory.memory() for memory in mine]
+        found = self._opened.among(wanted, conditions) if self._opened.found() else []
+        return [memory.memory() for memory in found]
 
     aget = awaited(get)
     """The memories with these ids, without blocking the event loop; see `get`."""
@@ -660,11 +642,10 @@ class Store:
         memory_type: TypeInput | None = None,
         everything: bool = False,
     ) -> int:
-        """Delete the memories that fulfil all conditions, superseded and expired ones too.
+        """Delete the memories that fulfil all conditions, and return their number.
 
-        What a deleted memory has superseded counts again.
-
-        A scope alone is no condition: pass ``everything=True`` to delete all of its memories.
+        Superseded and expired ones are deleted, too. What a deleted memory has superseded counts
+        again. A scope alone is no condition: ``everything=True`` deletes all of its memories.
 
         Args:
             ids: Only memories with these ids; unknown ids are ignored. An empty list deletes
@@ -674,9 +655,6 @@ class Store:
             filter: Conditions on metadata, as Chroma writes them.
             memory_type: Only memories of this type, or of one of these.
             everything: Delete all memories of the scope; without a scope, all of the store.
-
-        Returns:
-            How many were deleted.
 
         Raises:
             SettingsError: When there is neither a condition nor ``everything``, when there are
