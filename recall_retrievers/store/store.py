@@ -532,8 +532,6 @@ class Store:
         """
         owner, given = self._owner(scope), as_memory(new)
         new_id = given.id or digest(f"{old_id}\n{given.content}")
-        if new_id == old_id:
-            raise SettingsError("supersede", (f"memory {got(new_id)} cannot supersede itself",))
 
         def change(rows: Mapping[str, Row]) -> list[Ready]:
             old = self._mine(rows, old_id, owner)
@@ -552,7 +550,7 @@ class Store:
             return [ready, _marked(old, new_id, ready.memory.created_at)]
 
         with self._changing():
-            written = self._rewrite([new_id, old_id], change)
+            written = self._rewrite(distinct_ids([new_id, old_id]), change)
             if written:
                 self._check_first(old_id, written[0])
         return new_id
@@ -854,6 +852,8 @@ def _nothing(searches: Sequence[Search]) -> list[Sequence[Hit]]:
 
 def _superseding(memory: Memory, new_id: str, old: Candidate) -> Memory:
     """A memory that supersedes an old one: current, and of the same owner."""
+    if new_id == old.id:
+        raise SettingsError("supersede", (f"memory {got(new_id)} cannot supersede itself",))
     if not memory.scope.holds(old.scope):
         mine, other = got(memory.scope.fields()), got(old.scope.fields())
         raise ScopeError(f"a memory of {mine} cannot supersede one of {other}; leave its scope out")
