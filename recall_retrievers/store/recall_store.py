@@ -10,6 +10,9 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recall_retrievers.core.concurrent import awaited
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
@@ -195,6 +198,10 @@ class RecallStore(Store):
 
     ascopes = awaited(scopes)
     """The scopes that memories have, without blocking the event loop; see `scopes`."""
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of memories by id; those that are not there are left out."""
+        return self._opened.collection.vectors(ids) if self._opened.found() else {}
 
     def copy_to(self, other: RecallStore, *, progress: bool = False) -> int:
         """Copy all memories into another store, with their vectors if both have one model.

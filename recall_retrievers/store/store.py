@@ -426,28 +426,24 @@ class Store:
         """Whether memories in a scope are of more than one user; asked after a search of it."""
         return self._opened.there and self._opened.several_users(self._scope.narrow(within))
 
-    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """The vectors of memories by id; those that are not there are left out."""
-        return self._opened.collection.vectors(ids) if self._opened.found() else {}
-
     def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
         """What a stage lists, by recorded time; of a time are also memories of an event in it.
 
         Sessions are those that have begun by a moment; a pause of an hour ends one.
         """
-        owner, live = self._owner(listing.scope), self._opened
-        if not live.found():
+        owner, opened = self._owner(listing.scope), self._opened
+        if not opened.found():
             return ()
         if isinstance(listing, Sessions):
-            return live.sessions(owner, listing.moment)
+            return opened.sessions(owner, listing.moment)
         newest, most = listing.order == "newest", listing.limit
         wanted = Conditions(owner, filter=listing.filter, standing=listing.standing, newest=newest)
-        found = [] if listing.within else [*islice(live.memories(wanted), most)]
+        found = [] if listing.within else [*islice(opened.memories(wanted), most)]
         for during in listing.within:
-            found += islice(live.memories(replace(wanted, recorded=during)), most)
+            found += islice(opened.memories(replace(wanted, recorded=during)), most)
             first, last = event_bounds(during)  # of the rows that name a time
             names = {"event_start": {"$lte": last}, "event_end": {"$gte": first}}
-            about = live.memories(replace(wanted, filter=joined(listing.filter, names)))
+            about = opened.memories(replace(wanted, filter=joined(listing.filter, names)))
             found += islice((x for x in about if x.matches(during) == "event"), most)
         by_id = {memory.id: memory for memory in found}
         in_order = sorted(by_id.values(), key=lambda x: Position.of(x).key, reverse=newest)
