@@ -68,7 +68,6 @@ class Position:
 
     @classmethod
     def of(cls, memory: Memory | Candidate) -> Self:
-        """The place of a stored memory."""
         if not isinstance(memory, Memory | Candidate) or not memory.id:
             raise TypeError(
                 "after takes the last memory of the page before, as the store returned it, or "
@@ -145,7 +144,6 @@ class Conditions:
         raise SettingsError("delete", (problem,))
 
     def where(self, collection: Collection) -> Where | None:
-        """The filter and the types, for Chroma."""
         key = collection.fields.memory_type
         types = {key: {"$in": list(self.types)}} if self.types else None
         return collection.filter_where(Search("", 1, filter=joined(self.filter, types)))
@@ -215,8 +213,6 @@ class MemoryChanges(TypedDict, total=False):
 
 
 class Changes(Settings):
-    """The changes of one call, checked."""
-
     public_name: ClassVar[str] = "update"
     elsewhere: ClassVar[Mapping[str, str]] = {
         "content": "here it is text",

@@ -35,10 +35,10 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
     messages: Iterable[object],
     *,
     scope: Scope,
-    created_at: datetime | None,
     now: datetime,
-    turn_before: str,
     stored: Stored,
+    created_at: datetime | None = None,
+    turn_before: str = "",
 ) -> list[Memory]:
     """The turns of a conversation as memories that can be stored; see `Store.add_conversation`.
 

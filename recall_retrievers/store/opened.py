@@ -329,7 +329,6 @@ class Opened:
             return listing.sessions(rows.table, scope, moment)
 
     def fitting(self, ids: Sequence[str] | None, conditions: Conditions) -> list[str]:
-        """The ids of the memories that fulfil conditions, of these or of all."""
         collection, limited = self.collection, conditions.limited or bool(conditions.scope.fields())
         if ids is None:
             return [x.id for x in self.memories(conditions)] if limited else collection.ids()

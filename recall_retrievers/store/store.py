@@ -360,15 +360,10 @@ class Store:
         Examples:
             >>> from recall_retrievers import RecallStore
             >>> with RecallStore() as store:
-            ...     ids = store.add([
-            ...         {"content": "Tea with Anna.", "created_at": "2024-03-05"},
-            ...         {"content": "The dentist called.", "created_at": "2024-03-12"},
-            ...         {"content": "Anna moved.", "created_at": "2024-04-02"},
-            ...     ])
-            ...     for memory in store.memories(time_range=("2024-03-01", None), limit=2):
-            ...         print(memory.content)
-            Anna moved.
-            The dentist called.
+            ...     tea = {"content": "Tea with Anna.", "created_at": "2024-03-05"}
+            ...     ids = store.add([tea, {"content": "Anna moved.", "created_at": "2024-04-02"}])
+            ...     [each.content for each in store.memories(time_range=("2024-03-01", None))]
+            ['Anna moved.', 'Tea with Anna.']
         """
         standing = self._standing(as_of, include_superseded)
         conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type, standing)
@@ -738,7 +733,6 @@ class Store:
         return owner
 
     def _standing(self, as_of: TimeInput | None, include_superseded: bool) -> Standing:
-        """Which memories count in a call."""
         if as_of is None:
             return Standing(self.clock(), include_superseded=include_superseded)
         moment = end_of_day(as_of, self._timezone, name="as_of")
@@ -779,7 +773,6 @@ class Store:
         return ready
 
     def _guard(self, ready: Ready) -> Scope:
-        """The scope in which a row must be that a memory replaces."""
         fields = ready.memory.scope.fields()
         required = {name: fields[name] for name in self.require_scope}
         return Scope.model_validate({**required, **self._scope.fields()})
@@ -835,7 +828,6 @@ def _say_what_is_stored(error: RecallError, ids: Sequence[str], stored: int) -> 
 
 
 def _texts(searches: Sequence[Search]) -> list[str]:
-    """The texts to embed, each of them once."""
     return list(dict.fromkeys(each.text for each in searches if each.method == "semantic"))
 
 
