@@ -3,15 +3,17 @@
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import (
+    AfterValidator,
     ConfigDict,
     Field,
     StrictBool,
     StrictFloat,
     StrictInt,
     StrictStr,
+    ValidationInfo,
     field_validator,
 )
 
@@ -45,6 +47,15 @@ _DAY = timedelta(days=1)
 # even the week in which the clocks go back. A month does not find the year around it.
 _COARSEST = 8
 _LARGEST_INTEGER = 2**63 - 1  # Chroma silently turns larger ones into floats
+
+
+def _says_something(text: str, field: ValidationInfo) -> str:
+    if not text.strip():
+        raise ValueError(f"{field.field_name} must hold some text; got only white space")
+    return text
+
+
+Text = Annotated[str, Field(min_length=1), AfterValidator(_says_something)]  # of a memory
 
 
 class UnreadEvents(tuple[TimeRange, ...]):
@@ -185,7 +196,7 @@ class Memory(Dated, Settings):
         **{name: f"here it is scope={{{name!r}: ...}}" for name in get_args(ScopeName)},
     }
 
-    content: str = Field(min_length=1)
+    content: Text
     id: str = ""
     memory_type: str = "observation"
     created_at: AwareTime | None = None
@@ -222,13 +233,6 @@ class Memory(Dated, Settings):
             superseded_by: str = "",
             superseded_at: TimeInput | None = None,
         ) -> None: ...
-
-    @field_validator("content")
-    @classmethod
-    def _says_something(cls, content: str) -> str:
-        if not content.strip():
-            raise ValueError("content must hold some text; got only white space")
-        return content
 
     @field_validator("metadata", mode="before")
     @classmethod
