@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 
-from recall_retrievers.core.errors import MissingCollectionError, StoreClosedError
+from recall_retrievers.core.errors import MissingCollectionError, StoreClosedError, StoreError
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.errors import guarded
 from recall_retrievers.store.chroma.fields import OWN_FIELDS, Fields
@@ -24,8 +24,8 @@ from recall_retrievers.store.chroma.place import (
 )
 from recall_retrievers.store.chroma.rows import Ready
 from recall_retrievers.store.doctor import examine
-from recall_retrievers.store.embedding.embedder import BoundedEmbedding
-from recall_retrievers.store.embedding.multilingual import INSTALL, Multilingual, is_installed
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.multilingual import Multilingual
 from recall_retrievers.store.opened import Opened
 from recall_retrievers.store.rows.scoped_rows import let_go
 from recall_retrievers.text.words import share_of_other_scripts
@@ -53,7 +53,7 @@ class NamedCollection:
         self,
         source: object,
         name: str,
-        embedding: BoundedEmbedding,
+        embedding: Embedder,
         fields: Fields,
         *,
         by_script: bool,
@@ -141,7 +141,7 @@ class NamedCollection:
     def take(self, model_name: str) -> None:
         """Take the multilingual model, if this is its name and the collection may choose."""
         if self._by_script and model_name == Multilingual.model_name:
-            self.embedding = BoundedEmbedding(Multilingual(), None)
+            self.embedding = Embedder(Multilingual())
 
     @property
     def broken(self) -> bool:
@@ -219,19 +219,20 @@ class NamedCollection:
         if not self._by_script or 2 * sum(foreign) <= len(foreign):
             return
         default = self.embedding.model_name
-        if is_installed():
+        try:
             self.take(Multilingual.model_name)
+        except StoreError as lacking:
+            _log.warning(
+                "collection %r is made with %s, which does not know the script of most of its "
+                "first memories: they are found by their words. %s. Then call "
+                "store.copy_to(RecallStore(path, 'another name', embedding='multilingual'))",
+                *(self.name, default, lacking),
+            )
+        else:
             _log.info(
                 "collection %r is made with %s: most of its first memories are in a script that %s "
                 "does not know",
                 *(self.name, self.embedding.model_name, default),
-            )
-        else:
-            _log.warning(
-                "collection %r is made with %s, which does not know the script of most of its "
-                "first memories: they are found by their words. %s; then "
-                "store.copy_to(RecallStore(path, 'another name', embedding='multilingual'))",
-                *(self.name, default, INSTALL),
             )
 
     def _reached(self) -> Place:

@@ -22,8 +22,8 @@ from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up
 from recall_retrievers.store.chroma.place import Place
 from recall_retrievers.store.chroma.where import Where, all_of, ended_where, scope_where
 from recall_retrievers.store.conditions import UNDATED, Conditions
-from recall_retrievers.store.embedding.embedder import BoundedEmbedding
-from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.local_model import Embedded
 from recall_retrievers.store.rows.cells import decided
 from recall_retrievers.store.rows.columns import NEVER, Slots, Wanted
 from recall_retrievers.store.rows.database import hashed
@@ -46,7 +46,7 @@ class Opened:
         self,
         collection: Collection,
         place: Place | None,  # None = the caller passed the collection
-        embedding: BoundedEmbedding,
+        embedding: Embedder,
         index_dir: Path | None,
         *,
         private: bool,  # in memory, under a name that nobody else knows

@@ -54,7 +54,7 @@ from recall_retrievers.store.conditions import (
     distinct_ids,
 )
 from recall_retrievers.store.conversation import conversation
-from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.embedding.local_model import Embedded
 from recall_retrievers.store.named_collection import NamedCollection
 from recall_retrievers.store.opened import Opened
 from recall_retrievers.store.writing import BATCH, ChangedError

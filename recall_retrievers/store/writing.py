@@ -27,8 +27,8 @@ from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, to_milliseconds
 from recall_retrievers.store.chroma.rows import Ready, id_is_taken
 from recall_retrievers.store.chroma.search_text import index_text
-from recall_retrievers.store.embedding.embedder import BoundedEmbedding, Outcome
-from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
+from recall_retrievers.store.embedding.embedder import Embedder, Outcome
+from recall_retrievers.store.embedding.local_model import Embedded, TokenVectors
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, indexes_of
 
 _log = logging.getLogger(__name__)
@@ -95,9 +95,7 @@ class Writer:
     as an embedding or a server may hang.
     """
 
-    def __init__(
-        self, collection: Collection, folder: Path | None, embedding: BoundedEmbedding
-    ) -> None:
+    def __init__(self, collection: Collection, folder: Path | None, embedding: Embedder) -> None:
         self._collection = collection
         self._chroma: Any = collection.chroma
         self._folder = folder

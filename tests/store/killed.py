@@ -26,7 +26,7 @@ from recall_retrievers.core.errors import StoreDamagedError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.embedding.embedder import as_embedder
+from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.timeline import TimeRange
 
 HEADER, NAMES = "header.bin", "index_metadata.pickle"
@@ -370,8 +370,8 @@ def _missed_by_chroma(path: Path, texts: dict[str, str]) -> list[str]:
     missed: list[str] = []
     for start in range(0, len(texts), 500):
         ids = list(texts)[start : start + 500]
-        vectors = as_embedder(embedding()).embed_documents([texts[row_id] for row_id in ids])
-        found = collection.query(query_embeddings=vectors, n_results=3, include=[])["ids"]
+        embedded = Embedder(embedding()).embed_texts([texts[row_id] for row_id in ids])
+        found = collection.query(query_embeddings=embedded.vectors, n_results=3, include=[])["ids"]
         missed += [row_id for row_id, near in zip(ids, found, strict=True) if row_id not in near]
     client.close()
     return missed

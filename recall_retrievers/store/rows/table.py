@@ -23,7 +23,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, from_milliseconds
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.where import Where, fulfils
-from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
+from recall_retrievers.store.embedding.local_model import Embedded, TokenVectors
 from recall_retrievers.store.rows import cells, words
 from recall_retrievers.store.rows.columns import (
     NEVER,
