@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,24 +26,6 @@ _LANGCHAIN = ("embed_documents", "embed_query", "aembed_query")
 _LLAMAINDEX = ("get_text_embedding_batch", "get_query_embedding", "aget_query_embedding")
 
 Outcome = Embedded | Exception
-
-
-@runtime_checkable
-class TokenEmbedding(Protocol):
-    """What an embedding model may offer besides: the vectors of the tokens of a text.
-
-    A question is then compared with the single words of a memory, too. 128 dimensions suffice; they
-    are stored in 2 bits, so that a memory of twenty words takes some 650 bytes.
-    """
-
-    def embed_with_tokens(
-        self, texts: Sequence[str]
-    ) -> tuple[NDArray[np.float32], Sequence[tuple[Sequence[str], NDArray[np.float32]]]]:
-        """Embed texts as `embed_documents` does, and return the tokens of each text as well.
-
-        Of each text: the word that each token is a part of, and the vector of each token. Words
-        that tell nothing may be left out.
-        """
 
 
 class Embedder:
@@ -67,8 +49,9 @@ class Embedder:
         model = getattr(model, "converted", model)  # what `MiniLM` of a face gives its framework
         self._embed_documents, self._embed_query, self._aembed_query = _methods(model)
         self._ours = model if isinstance(model, LocalModel) else None
-        self._tokens = model if isinstance(model, TokenEmbedding) else None
-        self.embeds_words = self._tokens is not None
+        # What a model may offer besides: docs/how_to/own_embedding.md. 128 dimensions suffice.
+        self._embed_with_tokens = getattr(model, "embed_with_tokens", None)
+        self.embeds_words = self._embed_with_tokens is not None
         self.model_name = _name(model)
         # None where only a call would show it.
         self.dimension = self._ours.dimension if self._ours else None
@@ -96,11 +79,11 @@ class Embedder:
             return Embedded(*self._ours.embed_with_tokens(texts))
         # Paid services refuse an empty list, so they are not asked; the width is then not known.
         if not texts:
-            return Embedded(np.empty((0, 0), np.float32), [] if self._tokens else None)
+            return Embedded(np.empty((0, 0), np.float32), [] if self.embeds_words else None)
         with self._failing():
-            if self._tokens is None:
+            if self._embed_with_tokens is None:
                 return Embedded(self._rows(self._embed_documents(list(texts)), len(texts)))
-            vectors, tokens = self._tokens.embed_with_tokens(list(texts))
+            vectors, tokens = self._embed_with_tokens(list(texts))
             own = [(list(words), rows) for words, rows in tokens]
         if len(own) != len(texts):
             raise self._error(f"returned the tokens of {len(own)} texts for {len(texts)}.")
@@ -113,7 +96,7 @@ class Embedder:
         if self._ours:
             vector, tokens = self._ours.embed_query_with_tokens(text)
             return Embedded(vector[None], [tokens])
-        if self._tokens:
+        if self.embeds_words:
             return self.embed_texts([text])
         with self._failing():
             return Embedded(self._rows([self._embed_query(text)], 1))
