@@ -19,8 +19,8 @@ from recall_retrievers.core.reflection import digest, is_reflection
 from recall_retrievers.core.settings import Days, Share
 from recall_retrievers.core.stage import Fetch, Flow, Recall, Stage
 from recall_retrievers.llm.windows import fit_budget
+from recall_retrievers.ranking.fusion import by_score, reweighed, start
 from recall_retrievers.ranking.near_duplicates import copies, for_all
-from recall_retrievers.ranking.relevance import by_score, reweighed, start
 from recall_retrievers.text.tokens import Counter
 from recall_retrievers.timeline import half_life_weight
 

@@ -16,7 +16,7 @@ from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
-from recall_retrievers.ranking.relevance import PAUSE
+from recall_retrievers.ranking.ratios import PAUSE
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.place import Place
