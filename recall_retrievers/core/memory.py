@@ -16,9 +16,8 @@ from pydantic import (
 )
 
 from recall_retrievers.core.errors import MemoryFormatError
-from recall_retrievers.core.query import AwareTime, TimeInput
 from recall_retrievers.core.scope import Scope, ScopeInput, ScopeName
-from recall_retrievers.core.settings import Settings, Share
+from recall_retrievers.core.settings import AwareTime, Settings, Share, TimeInput
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.timeline import Recurrence, TimeRange
 from recall_retrievers.timeline.calendar_names import weekday_name

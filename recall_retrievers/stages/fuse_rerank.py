@@ -11,8 +11,7 @@ from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Pool
-from recall_retrievers.core.query import Query
-from recall_retrievers.core.recall import left_out
+from recall_retrievers.core.query import Query, left_out
 from recall_retrievers.core.settings import Ratio, Share
 from recall_retrievers.core.stage import RankStage, Recall, limit, stamped, stamped_ranges
 from recall_retrievers.ranking.fusion import own_marks, relevances, start, within_one

@@ -14,8 +14,7 @@ from recall_retrievers.core.candidate import Candidate, Hit, Step
 from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.pool import Arm, Facts, Pool, arms_of, keys_of
-from recall_retrievers.core.query import Query
-from recall_retrievers.core.recall import Evidence, left_out
+from recall_retrievers.core.query import Evidence, Query, left_out
 from recall_retrievers.core.requests import MOST_HITS, Listing, Work
 from recall_retrievers.core.settings import Count, Settings, Share
 from recall_retrievers.core.stage import Flow, Recall, Search, Stage

@@ -15,10 +15,10 @@ from pydantic import Field, field_validator
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import QueryError, SettingsError
 from recall_retrievers.core.memory import ALWAYS, Memory, MetadataValue, Standing, check_values
-from recall_retrievers.core.query import AwareTime, Filter, TimeInput
+from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.core.settings import Settings, Share
+from recall_retrievers.core.settings import AwareTime, Settings, Share, TimeInput
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.fields import EARLIEST, OWN_FIELDS, Fields, to_milliseconds
 from recall_retrievers.store.chroma.where import filter_where, joined
