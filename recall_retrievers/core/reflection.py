@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.citation import Citation, cited_ids
 from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.query import Citation, cited_ids
 from recall_retrievers.core.stage import Recall
 
 REFLECTION = "reflection"  # the memory type of a reflection

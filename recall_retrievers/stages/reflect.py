@@ -9,9 +9,8 @@ from string import Template
 from typing import ClassVar, Literal
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import ModelError, RecallError, ReplyError
-from recall_retrievers.core.query import Query
+from recall_retrievers.core.query import Citation, Query
 from recall_retrievers.core.reflection import is_reflection, reflection_of
 from recall_retrievers.core.stage import Flow, Prompt, Recall, Write
 from recall_retrievers.llm.checking.citation_check import Verified
