@@ -78,20 +78,6 @@ def test_metadata_becomes_fields_and_the_rest_stays_as_it_is(
     assert in_memory.get(["m1"]) == [memory]
 
 
-def test_results_of_both_faces_are_stored_again_without_their_trace(
-    in_memory: RecallStore, small: SmallEmbedding
-) -> None:
-    in_memory.add([Memory(content="Tea at noon.", id="m1", created_at=0, metadata={"topic": "x"})])
-    found = [
-        *LangChainRetriever(store=in_memory).invoke("tea"),
-        *LlamaIndexRetriever(store=in_memory).retrieve("tea"),
-    ]
-    for each in found:
-        with RecallStore(embedding=small) as other:
-            other.add([each])
-            assert list(other.memories()) == list(in_memory.memories())
-
-
 @pytest.mark.parametrize("whole", [True, False], ids=["as written", "copied by a script"])
 def test_a_collection_of_llamaindex_is_copied_with_all_it_has(
     in_memory: RecallStore,

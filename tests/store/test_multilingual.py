@@ -14,25 +14,6 @@ from recall_retrievers.store.embedding.local_model import LocalModel, loaded
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
 
-
-def test_one_word_switches_it_on_and_memories_are_found_across_languages() -> None:
-    with RecallStore(embedding="multilingual") as store:
-        store.add(
-            ["Der Zahnarzt hat mir eine Füllung gemacht.", "我的猫叫小白。", "J'aime le thé vert."]
-        )
-        retriever = MemoryRetriever(store=store)
-        found = [
-            retriever.recall_without_model(question).memories[0].content
-            for question in ("What did the dentist do?", "¿Cómo se llama mi gato?", "谁喜欢喝茶？")
-        ]
-
-    assert found == [
-        "Der Zahnarzt hat mir eine Füllung gemacht.",
-        "我的猫叫小白。",
-        "J'aime le thé vert.",
-    ]
-
-
 CAT, TEA = "我的猫叫小白。", "Green tea."
 
 
