@@ -53,18 +53,6 @@ class TestEmbedder:
         assert documents(["tea", "car"]) == vectors.tolist()
         assert ask("tea") == await aask("tea") == MiniLM().embed_query("tea").tolist()
 
-    async def test_langchain(self) -> None:
-        embeddings = pytest.importorskip("langchain_core.embeddings")
-        model = embeddings.DeterministicFakeEmbedding(size=7)
-        embedder = Embedder(model)
-        expected = np.asarray([model.embed_query("a"), model.embed_query("b")], dtype=np.float32)
-        assert embedder.model_name == "DeterministicFakeEmbedding"
-        rows = embedder.embed_texts(["a", "b"]).vectors
-        assert rows.dtype == np.float32
-        assert (rows == expected).all()
-        for embedded in (embedder.embed_query("a"), await embedder.aembed_query("a")):
-            assert (embedded.vectors == expected[:1]).all()
-
     async def test_llamaindex(self) -> None:
         pytest.importorskip("llama_index.core")
         from llama_index.core.base.embeddings.base import BaseEmbedding
