@@ -1,5 +1,6 @@
 """Memory: one stored item, and which of its times lie in a range."""
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
@@ -37,6 +38,7 @@ TimeMatch = Literal["recorded", "event"]
 
 
 TRACE_PREFIX = "recall_"  # the prefix of the keys of a trace in flat metadata
+REFLECTION = "reflection"  # the memory type of a reflection
 SCORE_KEY = "relevance_score"  # the metadata key of a score, as LangChain's rerankers write it
 _SCALARS = {str, bool, int, float}
 _DAY = timedelta(days=1)
@@ -283,3 +285,7 @@ def _longest_on(recurrence: Recurrence) -> timedelta:
 def is_reserved(key: object) -> bool:
     """Whether a key of flat metadata is reserved for the trace of a result."""
     return isinstance(key, str) and (key.startswith(TRACE_PREFIX) or key == SCORE_KEY)
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

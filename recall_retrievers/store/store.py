@@ -22,10 +22,9 @@ from recall_retrievers.core.errors import (
     StoreError,
     SupersededError,
 )
-from recall_retrievers.core.memory import Memory, Standing
+from recall_retrievers.core.memory import Memory, Standing, digest
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.query import Filter, check_length
-from recall_retrievers.core.reflection import digest
 from recall_retrievers.core.requests import Listing, Sessions, Spans
 from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
 from recall_retrievers.core.settings import TimeInput, check_count
