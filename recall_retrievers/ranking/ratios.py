@@ -1,4 +1,4 @@
-"""The factors of a memory: from the time that a question names, its order, and from sessions."""
+"""The factors of memories in `FuseRerank`: by named times, by sessions, and by an asked order."""
 
 import re
 from collections import Counter, defaultdict
