@@ -1,5 +1,6 @@
 """Memory: one stored item, and which of its times lie in a range."""
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
@@ -18,9 +19,8 @@ from pydantic import (
 )
 
 from recall_retrievers.core.errors import MemoryFormatError
-from recall_retrievers.core.query import AwareTime, TimeInput
 from recall_retrievers.core.scope import Scope, ScopeInput, ScopeName
-from recall_retrievers.core.settings import Settings, Share
+from recall_retrievers.core.settings import AwareTime, Settings, Share, TimeInput
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.timeline import Recurrence, TimeRange
 from recall_retrievers.timeline.calendar_names import weekday_name
@@ -40,6 +40,7 @@ TimeMatch = Literal["recorded", "event"]
 
 
 TRACE_PREFIX = "recall_"  # the prefix of the keys of a trace in flat metadata
+REFLECTION = "reflection"  # the memory type of a reflection
 SCORE_KEY = "relevance_score"  # the metadata key of a score, as LangChain's rerankers write it
 _SCALARS = {str, bool, int, float}
 _DAY = timedelta(days=1)
@@ -288,3 +289,7 @@ def _longest_on(recurrence: Recurrence) -> timedelta:
 def is_reserved(key: object) -> bool:
     """Whether a key of flat metadata is reserved for the trace of a result."""
     return isinstance(key, str) and (key.startswith(TRACE_PREFIX) or key == SCORE_KEY)
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -22,8 +22,7 @@ from recall_retrievers.core.errors import (
     KeywordSearchError,
     StoreError,
 )
-from recall_retrievers.core.memory import Memory, is_reserved
-from recall_retrievers.core.reflection import digest
+from recall_retrievers.core.memory import Memory, digest, is_reserved
 from recall_retrievers.core.settings import MOST_RESULTS, Count, Settings
 from recall_retrievers.core.stage import Search
 from recall_retrievers.core.world import completed, settled

@@ -21,10 +21,10 @@ from recall_retrievers.core.memory import (
     Text,
     check_values,
 )
-from recall_retrievers.core.query import AwareTime, Filter, TimeInput
+from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.core.settings import Settings, Share
+from recall_retrievers.core.settings import AwareTime, Settings, Share, TimeInput
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import EARLIEST, to_milliseconds

@@ -16,7 +16,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.message import read_message
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.ranking.relevance import PAUSE
+from recall_retrievers.ranking.ratios import PAUSE
 from recall_retrievers.store.chroma.rows import filled_in
 from recall_retrievers.store.chroma.search_text import ending, index_text
 from recall_retrievers.timeline import parse_time

@@ -12,7 +12,7 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.ranking.relevance import PAUSE
+from recall_retrievers.ranking.ratios import PAUSE
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.where import Where
 from recall_retrievers.store.conditions import UNDATED, Conditions

@@ -18,7 +18,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from recall_retrievers.core.candidate import Candidate, Hit
-from recall_retrievers.core.errors import MissingCollectionError, StoreClosedError
+from recall_retrievers.core.errors import MissingCollectionError, StoreClosedError, StoreError
 from recall_retrievers.core.memory import MetadataValue, Standing
 from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import ANYBODY, Scope
@@ -38,9 +38,9 @@ from recall_retrievers.store.chroma.rows import Ready
 from recall_retrievers.store.chroma.where import Where, all_of, ended_where, scope_where
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.doctor import examine
-from recall_retrievers.store.embedding.embedder import BoundedEmbedding
-from recall_retrievers.store.embedding.multilingual import INSTALL, Multilingual, is_installed
-from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.local_model import Embedded
+from recall_retrievers.store.embedding.multilingual import Multilingual
 from recall_retrievers.store.listing import in_order
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, let_go, open_rows
@@ -76,7 +76,7 @@ class Opened:
         self,
         source: object,
         name: str,
-        embedding: BoundedEmbedding,
+        embedding: Embedder,
         fields: Fields,
         *,
         by_script: bool,
@@ -160,7 +160,7 @@ class Opened:
     def take(self, model_name: str) -> None:
         """Take the multilingual model, if this is its name and the collection may choose."""
         if self._by_script and model_name == Multilingual.model_name:
-            self.embedding = BoundedEmbedding(Multilingual(), None)
+            self.embedding = Embedder(Multilingual())
 
     @property
     def broken(self) -> bool:
@@ -239,19 +239,20 @@ class Opened:
         if not self._by_script or 2 * sum(foreign) <= len(foreign):
             return
         default = self.embedding.model_name
-        if is_installed():
+        try:
             self.take(Multilingual.model_name)
+        except StoreError as lacking:
+            _log.warning(
+                "collection %r is made with %s, which does not know the script of most of its "
+                "first memories: they are found by their words. %s. Then call "
+                "store.copy_to(RecallStore(path, 'another name', embedding='multilingual'))",
+                *(self.name, default, lacking),
+            )
+        else:
             _log.info(
                 "collection %r is made with %s: most of its first memories are in a script that %s "
                 "does not know",
                 *(self.name, self.embedding.model_name, default),
-            )
-        else:
-            _log.warning(
-                "collection %r is made with %s, which does not know the script of most of its "
-                "first memories: they are found by their words. %s; then "
-                "store.copy_to(RecallStore(path, 'another name', embedding='multilingual'))",
-                *(self.name, default, INSTALL),
             )
 
     def _reached(self) -> Place:

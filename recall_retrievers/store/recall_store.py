@@ -20,7 +20,7 @@ from recall_retrievers.core.settings import Seconds, Settings
 from recall_retrievers.store.chroma.fields import Fields
 from recall_retrievers.store.chroma.place import SERVER_TIMEOUT_S, time_limited
 from recall_retrievers.store.doctor import Checked, Repaired, check_path, repair_path
-from recall_retrievers.store.embedding.embedder import BoundedEmbedding, as_embedder
+from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.opened import Opened
 from recall_retrievers.store.store import Store
 from recall_retrievers.timeline.parse_time import resolve_timezone
@@ -153,7 +153,7 @@ class RecallStore(Store):
         self._opened = Opened(
             time_limited(source, numbers.server_timeout_s),
             name,
-            BoundedEmbedding(as_embedder(embedding), numbers.embed_timeout_s),
+            Embedder(embedding, numbers.embed_timeout_s),
             Fields.model_validate(fields or {}),
             by_script=embedding is None,
             create=create,
@@ -309,7 +309,7 @@ class RecallStore(Store):
             ...     print(*RecallStore.repair(path))
             memories: 1 memory, nothing to repair
         """
-        return repair_path(path, as_embedder(embedding), progress=progress)
+        return repair_path(path, Embedder(embedding), progress=progress)
 
     # -- the end ------------------------------------------------------------------------------
 

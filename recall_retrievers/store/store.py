@@ -25,13 +25,12 @@ from recall_retrievers.core.errors import (
     SettingsError,
     SupersededError,
 )
-from recall_retrievers.core.memory import Memory, Standing
+from recall_retrievers.core.memory import Memory, Standing, digest
 from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.core.query import Filter, TimeInput, check_length
-from recall_retrievers.core.reflection import digest
+from recall_retrievers.core.query import Filter, check_length
 from recall_retrievers.core.requests import Listing, Sessions, Spans
 from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
-from recall_retrievers.core.settings import check_count
+from recall_retrievers.core.settings import TimeInput, check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.fields import SUPERSEDES, WRITTEN_AT, Row, event_bounds

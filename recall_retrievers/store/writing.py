@@ -26,8 +26,8 @@ from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, to_milliseconds
 from recall_retrievers.store.chroma.rows import ANY_ROW, Ready, id_is_taken
 from recall_retrievers.store.chroma.search_text import index_text
-from recall_retrievers.store.embedding.embedder import BoundedEmbedding
-from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.local_model import Embedded, TokenVectors
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, indexes_of
 
 _log = logging.getLogger(__name__)
@@ -77,9 +77,7 @@ class Writer:
     as an embedding or a server may hang.
     """
 
-    def __init__(
-        self, collection: Collection, folder: Path | None, embedding: BoundedEmbedding
-    ) -> None:
+    def __init__(self, collection: Collection, folder: Path | None, embedding: Embedder) -> None:
         self._collection = collection
         self._chroma: Any = collection.chroma
         self._folder = folder

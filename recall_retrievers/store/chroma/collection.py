@@ -38,8 +38,8 @@ from recall_retrievers.store.chroma.where import (
     scope_where,
     window_where,
 )
-from recall_retrievers.store.embedding.embedder import BoundedEmbedding
-from recall_retrievers.store.embedding.token_vectors import unit
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.local_model import unit
 from recall_retrievers.timeline import TimeRange
 
 if TYPE_CHECKING:
@@ -66,9 +66,7 @@ _search_again = retry(
 class Collection:
     """One collection of Chroma."""
 
-    def __init__(
-        self, chroma: ChromaCollection, embedding: BoundedEmbedding, fields: Fields
-    ) -> None:
+    def __init__(self, chroma: ChromaCollection, embedding: Embedder, fields: Fields) -> None:
         # Every failure of it is a `StoreError`. Its types are narrower.
         self.chroma: Any = chroma
         headers: Any = getattr(chroma._client, "get_request_headers", dict)()  # noqa: SLF001

@@ -21,7 +21,7 @@ from recall_retrievers.core.system import LOCKED, file_lock, make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import OWN_FIELDS, Row
 from recall_retrievers.store.chroma.place import HeldPath, Place
-from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.embedding.local_model import Embedded
 from recall_retrievers.store.rows.closing import own_folder
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.follower import Follower
