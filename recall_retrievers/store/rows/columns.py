@@ -1,8 +1,7 @@
 """The owner and the times of each row, as columns in memory that are compared in one go.
 
 A comparison of 100,000 rows takes less than a millisecond; SQLite takes ten times as long. The
-database has them in blobs, one for each segment of 4,096 slots. A change writes the bytes of its
-rows alone, and opening reads a few blobs.
+database has the columns of a row in one blob.
 """
 
 import sqlite3
@@ -56,7 +55,7 @@ class Selection:
     """The rows that fulfil the conditions of a search; these may be too many, never too few."""
 
     fits: NDArray[np.bool_]  # whether the row at each slot does
-    whole: bool  # whether there was no condition
+    whole: bool  # whether these are all rows
 
     @cached_property
     def slots(self) -> Slots:
@@ -83,7 +82,6 @@ RECORD = np.dtype(
         ("ends", "<i8"),  # when it expires or is superseded, whichever is first
         *((name, "<u8") for name in _OWNERS),
         ("memory_type", "<u8"),  # as a number; 0 = the row has no text
-        ("author", "<u8"),
         ("length", "<u2"),  # how many words it has
         ("check", "<u4"),  # the checksum of its vector; 0 = that is not known
         ("short", "u1"),
@@ -97,7 +95,7 @@ def record(row_id: str, memory: Candidate | None) -> Record:
     """The columns of a row whose words and vector are not known yet; without a memory, as it is."""
     if memory is None:
         times, no_words = (NEVER, NEVER, -NEVER, NEVER, NEVER), (0,) * PROFILE
-        return (hashed(row_id), *times, *(0,) * len(_OWNERS), 0, 0, 0, 0, 0, no_words)
+        return (hashed(row_id), *times, *(0,) * len(_OWNERS), 0, 0, 0, 0, no_words)
     hull = event_hull(memory.events)
     return (
         hashed(row_id),
@@ -108,7 +106,6 @@ def record(row_id: str, memory: Candidate | None) -> Record:
         _moment(memory.ends_at),
         *(_owner(getattr(memory.scope, name)) for name in _OWNERS),
         hashed(memory.memory_type),
-        hashed(memory.author),
         0,
         0,
         memory.wording.short,
@@ -120,14 +117,12 @@ class Columns:
     """The columns of all rows, by slot. One thread at a time may change them."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        read = connection.execute("SELECT number, columns FROM segment ORDER BY number").fetchall()
-        blobs = dict(read)
-        free = bytes(SEGMENT * RECORD.itemsize)  # of a segment without rows
-        parts = [blobs.get(number, free) for number in range(max(blobs, default=-1) + 1)]
-        self._records = np.frombuffer(bytearray(b"".join(parts)), dtype=RECORD)
+        self._records = np.empty(0, dtype=RECORD)
         self._columns: dict[str, NDArray[Any]] = {}
-        self._first: int | None = None  # when the first row ends; None = not known
-        self.count = int(np.count_nonzero(self["id"]))
+        read = connection.execute("SELECT slot, columns FROM record").fetchall()
+        slots = [slot for slot, _ in read]
+        self.grow(slots)
+        self.take(slots, np.frombuffer(b"".join([columns for _, columns in read]), dtype=RECORD))
 
     def __len__(self) -> int:
         return len(self._records)
@@ -142,24 +137,6 @@ class Columns:
         live: NDArray[np.bool_] = self["id"] != 0
         return live
 
-    def write(
-        self, connection: sqlite3.Connection, slots: Sequence[int], records: NDArray[np.void]
-    ) -> None:
-        """Write the columns of rows into the database, within a change; `take` shows them."""
-        order = np.argsort(slots, kind="stable")
-        sorted_slots = np.array(slots, dtype=np.intp)[order]
-        parts = np.flatnonzero(np.diff(sorted_slots // SEGMENT)) + 1
-        for part in np.split(order, parts):
-            number = int(slots[part[0]]) // SEGMENT
-            connection.execute(
-                "INSERT OR IGNORE INTO segment VALUES (?, zeroblob(?))",
-                (number, SEGMENT * RECORD.itemsize),
-            )
-            with connection.blobopen("segment", "columns", number) as blob:
-                for n in part.tolist():
-                    blob.seek(int(slots[n]) % SEGMENT * RECORD.itemsize)
-                    blob.write(records[n].tobytes())
-
     def grow(self, slots: Sequence[int]) -> None:
         """Make room for rows, which are not there yet."""
         last = max(slots, default=-1) + 1
@@ -169,10 +146,7 @@ class Columns:
             self._records, self._columns = grown, {}
 
     def take(self, slots: Sequence[int], records: NDArray[np.void]) -> None:
-        self._first = None
-        at = list(slots)
-        old, new = self._records["id"][at], records["id"]
-        self.count += int(np.count_nonzero(new)) - int(np.count_nonzero(old))
+        at = np.array(slots, dtype=np.intp)
         self._records[at] = records
         for name, column in self._columns.items():
             column[at] = records[name]
@@ -180,27 +154,20 @@ class Columns:
     def at(self, slots: Sequence[int]) -> NDArray[np.void]:
         return self._records[list(slots)]
 
-    def _have_ended(self, moment: datetime) -> bool:
-        """Whether a row has ended by a moment; mostly none has, and no row is looked at."""
-        if self._first is None:
-            self._first = int(self["ends"][self.live].min(initial=NEVER))
-        return self._first <= to_milliseconds(moment)
-
     def fitting(self, wanted: Wanted) -> Selection:
         """The rows that are in the scope, may be from the time, and are there."""
-        fits, whole = self.live, not (wanted.within or wanted.scope.fields())
+        fits, standing = self.live, wanted.standing
+        number = np.count_nonzero(fits)
         for name, value in wanted.scope.fields().items():
             fits &= self[name] == np.uint64(_owner(value))
         if wanted.within:
             fits &= np.logical_or.reduce([self._touching(each) for each in wanted.within])
-        standing = wanted.standing
-        asked = standing.moment
-        if asked is not None and (standing.as_it_stood or self._have_ended(asked)):
-            moment, whole = to_milliseconds(asked), False
+        if standing.moment is not None:
+            moment = to_milliseconds(standing.moment)
             fits &= self["expires" if standing.include_superseded else "ends"] > moment
             if standing.as_it_stood:
                 fits &= self["created"] <= moment
-        return Selection(fits, whole)
+        return Selection(fits, whole=np.count_nonzero(fits) == number)
 
     def _touching(self, time_range: TimeRange) -> NDArray[np.bool_]:
         first, last = bounds_of(time_range)

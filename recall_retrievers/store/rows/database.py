@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.system import open_private
 from recall_retrievers.store.rows.closing import NOTE
 
-FORMAT = 6  # a file of another form is made anew
+FORMAT = 7  # a file of another form is made anew
 FILE = "rows.sqlite"
 _LONGEST_S = 10.0  # seconds that a search may read
 
@@ -34,19 +34,21 @@ CREATE TABLE row(
     id TEXT NOT NULL UNIQUE,
     written INTEGER,        -- when it was written last, in epoch milliseconds
     answers TEXT,           -- the id of the turn that it answers
+    memory_type TEXT NOT NULL,
+    author TEXT NOT NULL,
     document TEXT,
     metadata TEXT           -- as JSON
 );
 CREATE INDEX row_answers ON row(answers) WHERE answers IS NOT NULL;
 
--- Its owner and its times; see `columns`.
-CREATE TABLE segment(number INTEGER PRIMARY KEY, columns BLOB NOT NULL);
+-- Its owner and its times; see `columns`. Of a row that is gone, zeros.
+CREATE TABLE record(slot INTEGER PRIMARY KEY, columns BLOB NOT NULL);
 
 -- How often each word counts for it, and the rows that have a word; see `words`.
 CREATE TABLE said(slot INTEGER PRIMARY KEY, words BLOB NOT NULL);
 CREATE TABLE posting(key INTEGER PRIMARY KEY, rows BLOB NOT NULL);
 
--- The vectors of its tokens; see `tokens`.
+-- The vectors of its tokens; see `vectors`.
 CREATE TABLE token(slot INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
 
 -- Its metadata; see `cells`.
@@ -67,7 +69,7 @@ class Database:
 
     def __init__(self, folder: Path | None) -> None:
         self._file = folder and folder / FILE
-        self._writing = threading.RLock()
+        self.writing = threading.RLock()  # whoever has it lets no other change begin
         self._pool = threading.Condition()
         self._reading = 0
         self._idle: list[sqlite3.Connection] = []
@@ -100,7 +102,7 @@ class Database:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection that reads one state of the rows, until it is given back."""
         if self._file is None:
-            with self._writing:
+            with self.writing:
                 self._check_open()
                 yield self._writer
             return
@@ -125,18 +127,10 @@ class Database:
                 self._pool.notify_all()
 
     @contextmanager
-    def changing(
-        self, committed: Callable[[], None] = lambda: None
-    ) -> Iterator[sqlite3.Connection]:
-        """The connection that writes, for changes that are committed together or not at all.
-
-        ``committed`` is called before the next change begins.
-        """
-        with self._writing:
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """The connection that writes, for changes that are committed together or not at all."""
+        with self.writing:
             self._check_open()
-            if self._writer.in_transaction:  # a part of a larger change
-                yield self._writer
-                return
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 if self.noted and self._file is not None:
@@ -144,7 +138,6 @@ class Database:
                     self.noted = False
                 yield self._writer
                 self._writer.execute("COMMIT")
-                committed()
             except BaseException:
                 with suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")
@@ -168,7 +161,7 @@ class Database:
 
     def close(self) -> None:
         """Close all connections; those that read are waited for: they take milliseconds."""
-        with self._writing:
+        with self.writing:
             if self._closed:
                 return
             with self._pool:

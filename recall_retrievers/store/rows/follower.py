@@ -26,6 +26,8 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import ANYBODY, Scope
@@ -34,7 +36,8 @@ from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, to_milliseconds
 from recall_retrievers.store.chroma.watch import Watch
 from recall_retrievers.store.chroma.where import all_of, scope_where
-from recall_retrievers.store.rows.table import Table
+from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.rows.table import Change, Table
 
 POLL_S = 1.0  # seconds between two looks
 COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
@@ -45,9 +48,6 @@ _MOST_TIMES = 30_000  # a call: SQLite takes 32,766 variables
 _DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has stored it
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
 _TEXTS = ("documents", "metadatas")
-
-Page = Mapping[str, Any]  # rows as Chroma returns them
-Change = Page | list[str]  # rows that are new or were replaced, or the ids of rows that are gone
 
 
 class Follower:
@@ -74,7 +74,7 @@ class Follower:
         self._looking = threading.Lock()
         self._looked = -POLL_S  # the clock counts from 0
         self._others = -1  # what `Watch.others` was at the last look
-        self._compared = -1  # and when all texts were compared
+        self.compared: int | None = None  # and when all texts were compared; None = they were not
         self._far_at = 0.0
         self._seen = self._far_seen = 0  # when times of writing were last compared
         self._place, self._last = 0, ""  # how many rows there were at the last look, and the last
@@ -86,27 +86,26 @@ class Follower:
         """How far the collection was followed, for the next opening; empty = not known."""
         if self._watch is None:
             return str(self._seen)
-        return self._watch.mark(self._name, self._compared)
+        return "" if self.compared is None else self._watch.mark(self._name, self.compared)
 
     def begin(self) -> bool:
         """Follow the collection from this moment on; True if it is empty, so that all is known."""
         self._seen = self._far_seen = to_milliseconds(datetime.now(UTC))
-        others = self._watch.look() if self._watch else 0
+        others = self._look_at_files()
         empty = not self._collection.count()
+        self.compared = others if empty else None
         if empty:
-            self._others = self._compared = others
+            self._others = others
         return empty
 
-    def go_on(self, mark: str, rows: int) -> bool:
-        """Follow the collection from a mark on; False if all texts must be compared."""
+    def go_on(self, mark: str, rows: int) -> None:
+        """Follow the collection from a mark on; else all texts must be compared."""
         self._place = rows
         if self._watch is None:
             self._seen = self._far_seen = int(mark) if mark.isdigit() else 0
-            return True
-        if not self._watch.is_as(self._name, mark):
-            return False
-        self._others = self._compared = self._watch.others
-        return True
+            self.compared = 0
+        elif self._watch.is_as(self._name, mark):
+            self._others = self.compared = self._watch.others
 
     def writing(self) -> AbstractContextManager[None]:
         return nullcontext() if self._watch is None else self._watch.writing()
@@ -128,30 +127,33 @@ class Follower:
         self, table: Table, *, texts: bool = False, progress: bool = False
     ) -> Iterator[Change]:
         """Compare all ids: what is gone, and what is new; ``texts`` = and all that is known."""
-        clock, others = time.monotonic(), self._watch.look() if self._watch else 0
+        clock, others = time.monotonic(), self._look_at_files()
         self._counted = self._collection.count()
         if self._scoped and not len(table):  # one call instead of three
             there = list[str]()
             for page in self._index.pages(_TEXTS, most=_ROWS, where=self._where):
                 there += page["ids"]
-                yield page
+                yield _change(page)
         else:
             there = self._index.ids(self._where)
             known = set(table.ids())
             # What came after the last row may have the id of an old one.
             later = there[there.index(self._last) + 1 :] if self._last in there else []
             new = {*there}.difference(known).union(later)
-            yield [*known.difference(there)]
+            yield Change(gone=[*known.difference(there)])
             if texts:
-                for page in self.read([x for x in there if x not in new], _TEXTS):
-                    new.update(table.differing(page))
+                for known_rows in self.read([x for x in there if x not in new], _TEXTS):
+                    new.update(table.differing(known_rows.rows))
             yield from self.read([x for x in there if x in new], progress=progress)
         self._place, self._last = len(there), there[-1] if there else ""
         self._looked, self._others = clock, others
         if texts:
-            self._compared = others
+            self.compared = others
 
     # -- a look -----------------------------------------------------------------------------------
+
+    def _look_at_files(self) -> int:
+        return 0 if self._watch is None else self._watch.look()
 
     def _may_be_behind(self, table: Table) -> bool:
         now = time.monotonic()
@@ -167,7 +169,7 @@ class Follower:
         return known <= COUNTED_AT_ONCE and self._collection.count() != known
 
     def _look(self, table: Table) -> Iterator[Change]:
-        started, others = time.monotonic(), self._watch.look() if self._watch else 0
+        started, others = time.monotonic(), self._look_at_files()
         if self._scoped and self._counted <= COUNTED_AT_ONCE:  # else it is not asked for
             self._counted = self._collection.count()
         if self._shared and not self._index.foreign:
@@ -207,25 +209,33 @@ class Follower:
 
     def read(
         self, ids: Sequence[str], include: Sequence[str] = (), *, progress: bool = False
-    ) -> Iterator[Page]:
-        """Pages of rows; Chroma reads one while the page before is taken over."""
+    ) -> Iterator[Change]:
+        """Rows, page by page; Chroma reads one while the page before is taken over."""
         most = min(_PAGE, self._index.most_rows)
         parts = [list(ids[start : start + most]) for start in range(0, len(ids), most)]
         bar = progress_bar(parts, desc="indexing", unit="pages", total=len(parts), wanted=progress)
         with ThreadPoolExecutor(1, thread_name_prefix="recall-read") as thread:
-            ahead = deque[Future[Page]]()
+            ahead = deque[Future[Change]]()
             for part in bar:
                 ahead.append(thread.submit(self._page, part, include or self._include))
                 if len(ahead) > 1:
                     yield ahead.popleft().result()
             yield from (each.result() for each in ahead)
 
-    def _page(self, ids: list[str], include: Sequence[str]) -> Page:
+    def _page(self, ids: list[str], include: Sequence[str]) -> Change:
         try:
-            page: Page = self._collection.get(ids=ids, include=[*include])
+            return _change(self._collection.get(ids=ids, include=[*include]))
         except StoreError as error:
             if LOST not in str(error):
                 raise
             # One is being deleted, or has no vector: then Chroma is asked about meaning.
-            page = self._collection.get(ids=ids, include=[*_TEXTS])
-        return page
+            return _change(self._collection.get(ids=ids, include=[*_TEXTS]))
+
+
+def _change(page: Mapping[str, Any]) -> Change:
+    """The rows of a page of Chroma's."""
+    vectors = page.get("embeddings")
+    return Change(
+        [*zip(page["ids"], page["documents"], page["metadatas"], strict=True)],
+        None if vectors is None else Embedded(np.asarray(vectors, np.float32)),
+    )

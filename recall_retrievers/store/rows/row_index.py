@@ -4,31 +4,27 @@ import logging
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
-
-import numpy as np
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreClosedError, StoreError
 from recall_retrievers.core.system import make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import Row
-from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.rows.closing import LARGE, NOTE, changed_files, note_files
+from recall_retrievers.store.rows.closing import LARGE, NOTE, changed_files, note_files, noted_mark
 from recall_retrievers.store.rows.database import FILE, FORMAT
-from recall_retrievers.store.rows.follower import Change, Follower, Page
-from recall_retrievers.store.rows.table import Read, Table
+from recall_retrievers.store.rows.follower import Follower
+from recall_retrievers.store.rows.table import Change, Table
 
 _log = logging.getLogger(__name__)
 
 WAITED_FOR = 10_000  # rows: a question waits a second while so many are read
 _COMPARED_AT_ONCE = 2_000  # rows: comparing their texts takes a tenth of a second
 _QUIET_S = 1.0  # seconds after the first question until the texts of more are compared
-_MARK = "closed.mark"  # the mark of the follower when it was closed
 _JOINED_S = 60.0  # seconds that closing waits for a call of Chroma's
 
 
@@ -42,11 +38,9 @@ class RowIndex:
         self.table = Table(index.candidate)  # a question uses one from its beginning to its end
         self.ready = False  # whether all rows are known
         self._lock = threading.Lock()  # while rows change; no question and no reading waits for it
-        self._telling = threading.Lock()  # for a moment
         self._opening = threading.RLock()
         self._noted: tuple[str, bool] | None = None
-        self._compared = False  # whether its texts are those of the collection
-        self._readings: dict[int, set[str]] = {}
+        self._readings: dict[int, set[str]] = {}  # that are under way: what has changed meanwhile
         self._opened = False
         self._closed = threading.Event()
         self._built: Future[None] | None = None
@@ -82,10 +76,10 @@ class RowIndex:
             return False
         self.table.close()
         self.table, self.ready, mark = table, bool(known["whole"]), known["mark"]
-        with suppress(OSError):  # if it was closed since the last write
-            mark = (root / _MARK).read_text(encoding="utf-8")
+        if table.as_closed:  # then nothing was written since
+            mark = noted_mark(root / NOTE)
         self._noted = mark, self.ready
-        self._compared = self.follower.go_on(mark, len(self)) and self.ready
+        self.follower.go_on(mark, len(self))
         return True
 
     def prepare(self, *, build: bool, patient: bool) -> None:
@@ -110,12 +104,16 @@ class RowIndex:
     def _few(self) -> bool:
         return len(self) <= _COMPARED_AT_ONCE
 
+    @property
+    def _compared(self) -> bool:
+        return self.ready and self.follower.compared is not None
+
     def _begin(self) -> None:
         """Forget all rows, and follow the writes of this process from now on."""
         with self._lock:
             self.table.close()
             self.table, self._noted = self._new_table(), None
-        self.ready = self._compared = self.follower.begin()
+        self.ready = self.follower.begin()
         self._note()
 
     def _new_table(self) -> Table:
@@ -130,16 +128,6 @@ class RowIndex:
                 self._root = None
         return Table(self.index.candidate)
 
-    def _start_building(self) -> Future[None]:
-        with self._opening:
-            if self._built is None or (self._built.done() and not self._compared):
-                built = Future[None]()
-                threading.Thread(
-                    target=self._build, args=[built], name="recall-build-rows", daemon=True
-                ).start()
-                self._built = built  # what is waited for has been started
-            return self._built
-
     def _mend_vectors(self) -> None:
         try:
             torn = self.table.torn_vectors()
@@ -150,6 +138,16 @@ class RowIndex:
         except (OSError, StoreError) as error:  # a bad sector, or Chroma's
             _log.warning("the row index in %s is built again: %r", self._root, error)
             self._begin()
+
+    def _start_building(self) -> Future[None]:
+        with self._opening:
+            if self._built is None or (self._built.done() and not self._compared):
+                built = Future[None]()
+                threading.Thread(
+                    target=self._build, args=[built], name="recall-build-rows", daemon=True
+                ).start()
+                self._built = built  # what is waited for has been started
+            return self._built
 
     def _build(self, built: Future[None]) -> None:
         try:
@@ -163,7 +161,7 @@ class RowIndex:
                     self.follower.compare(table, texts=True, progress=count > WAITED_FOR)
                 )
                 if not self._closed.is_set():  # else not all was compared
-                    self.ready = self._compared = self.table is table
+                    self.ready = self.table is table
             self._note()
             _log.info("read %d rows", len(self))
         except BaseException as error:  # noqa: BLE001 - it is raised where a question waits
@@ -180,61 +178,39 @@ class RowIndex:
         Rows that change here while they are read stay: the version that was read may be old.
         """
         changed = set[str]()
-        with self._telling:
-            self._readings[id(changed)] = changed
+        self._readings[id(changed)] = changed
         try:
             for change in changes:
                 if self._closed.is_set():
                     break
-                if isinstance(change, list):
-                    self._forget(change, changed)
-                else:
-                    self.take(change, changed)
+                self.take(change, changed)
         finally:
-            with self._telling:
-                del self._readings[id(changed)]
+            del self._readings[id(changed)]
 
-    def take(self, page: Page, changed: AbstractSet[str]) -> None:
-        rows: list[Row] = [*zip(page["ids"], page["documents"], page["metadatas"], strict=True)]
-        memories = [self.index.candidate(row) for row in rows]
-        vectors = page.get("embeddings")
+    def take(self, change: Change, changed: AbstractSet[str] | None = None) -> None:
+        """Take over a change, of this process or with what has ``changed`` while it was read.
 
-        def put(table: Table) -> None:
-            current = [n for n, row in enumerate(rows) if row[0] not in changed]
-            read = None if vectors is None else Embedded(np.asarray(vectors, np.float32)[current])
-            table.put([rows[n] for n in current], [memories[n] for n in current], read)
-
-        self._change(put, page["ids"], changed)
-
-    def _forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
-        self._change(lambda table: table.drop(x for x in ids if x not in changed), (), changed)
-
-    def _change(
-        self,
-        change: Callable[[Table], None],
-        ids: Sequence[str],
-        mine: AbstractSet[str] | None = None,
-    ) -> None:
-        """Change rows, unless they are closed; on a disk that fails, all are read into memory.
-
-        All readings that are under way are told the ids, except the one that has read these rows.
+        All readings that are under way are told the ids. On a disk that fails, all rows are read
+        into memory.
         """
         with self._lock:
             if not self._opened or self._closed.is_set():
                 return
-            with self._telling:
-                for changed in self._readings.values():
-                    if changed is not mine:
-                        changed.update(ids)
+            if changed:
+                current = [n for n, row in enumerate(change.rows) if row[0] not in changed]
+                change = change.part(current, [x for x in change.gone if x not in changed])
+            for others in [*self._readings.values()]:
+                if others is not changed:
+                    others.update(change.ids)
             try:
-                change(self.table)
+                self.table.take(change)
             except (OSError, sqlite3.Error) as error:
                 if self._root is None:
                     raise
                 _log.warning("the row index is kept in memory from now on: %r", error)
-                self._root, self.ready, self._compared = None, False, False
+                self._root, self.ready = None, False
                 self.table = Table(self.index.candidate)
-                change(self.table)
+                self.table.take(change)
 
     def _note(self) -> None:
         """Keep how far the rows follow the collection: they may be newer than that, never older."""
@@ -242,26 +218,16 @@ class RowIndex:
             return
         # If that fails, the next opening compares more.
         with suppress(StoreClosedError, sqlite3.Error, OSError):
-            (self._root / _MARK).unlink(missing_ok=True)
             self.table.data.note(form=self._form, mark=noted[0], whole=noted[1])
             self._noted = noted
-
-    # -- writes of this process -------------------------------------------------------------------
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Let this process write rows, in Chroma and then here."""
+        self.start()
         with self.follower.writing():
             yield
         self._note()
-
-    def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None) -> None:
-        self._change(lambda table: table.put(rows, memories, embedded), [row[0] for row in rows])
-
-    def drop(self, ids: Sequence[str]) -> None:
-        self._change(lambda table: table.drop(ids), ids)
-
-    # -- the end ----------------------------------------------------------------------------------
 
     def close(self) -> None:
         self._closed.set()
@@ -271,9 +237,7 @@ class RowIndex:
             self.table.close()
         wait([self._built] if self._built else [], _JOINED_S)
         if self._opened and self._root is not None and self._root.is_dir():
-            note_files(self._root / NOTE, self._root, [FILE])
-            with suppress(OSError):  # then all texts are compared
-                (self._root / _MARK).write_text(mark, encoding="utf-8")
+            note_files(self._root / NOTE, self._root, [FILE], mark)
 
 
 # What is raised by files that hold other bytes than were written.

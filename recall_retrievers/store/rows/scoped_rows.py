@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,14 +19,12 @@ from filelock import FileLock
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.system import LOCKED, file_lock, make_private
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.fields import Row
 from recall_retrievers.store.chroma.place import HeldPath, Place
-from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.closing import own_folder
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.follower import Follower
 from recall_retrievers.store.rows.row_index import RowIndex
-from recall_retrievers.store.rows.table import Read
+from recall_retrievers.store.rows.table import Change
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection
@@ -94,27 +92,20 @@ class ScopedRows:
     def writing(self) -> Iterator[None]:
         with ExitStack() as stack:
             for _, rows in self._all():
-                rows.start()
                 stack.enter_context(rows.writing())
             yield
 
-    def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None) -> None:
-        """Take over rows that were just stored; a row that has left a scope is forgotten there."""
+    def take(self, change: Change) -> None:
+        """Take over what was just written; a row that has left a scope is forgotten there."""
         for scope, index in self._all():
-            if not self.by_scope:
-                index.put(rows, memories, embedded)
-                continue
-            here = [n for n, each in enumerate(memories) if each and scope.holds(each.scope)]
-            if here:
+            if self.by_scope:
                 # Without token vectors: only the rows that this process has written had any.
-                vectors = embedded and Embedded(embedded.vectors[here])
-                index.put([rows[x] for x in here], [memories[x] for x in here], vectors)
-            if len(here) < len(rows):
-                index.drop([row[0] for place, row in enumerate(rows) if place not in here])
-
-    def drop(self, ids: Sequence[str]) -> None:
-        for _, index in self._all():
-            index.drop(ids)
+                read = [*map(index.index.candidate, change.rows)]
+                here = [n for n, each in enumerate(read) if each and scope.holds(each.scope)]
+                others = [row[0] for n, row in enumerate(change.rows) if n not in here]
+                index.take(change.part(here, [*change.gone, *others]))
+            else:
+                index.take(change)
 
     def close(self) -> None:
         for _, rows in self._all():

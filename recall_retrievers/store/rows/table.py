@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from heapq import heappop, heappush
 from operator import itemgetter
@@ -35,7 +35,7 @@ from recall_retrievers.store.rows.columns import (
     Wanted,
     record,
 )
-from recall_retrievers.store.rows.database import Database, hashed, listed
+from recall_retrievers.store.rows.database import Database, listed
 from recall_retrievers.store.rows.turns import Turns
 from recall_retrievers.store.rows.vectors import Vectors, coded, likeness
 from recall_retrievers.text.bm25 import rarity, telling_words
@@ -46,10 +46,27 @@ Read = Sequence[Candidate | None]  # the memories of rows; None where a row has 
 
 _RESTS_S = 60.0  # seconds until a slot has another row: no search takes so long
 _PART = 1_000  # rows at once
-_NAMES = 10_000  # types and authors
 _FILTERS = 64  # whose rows are kept until a row changes
 _IN = "IN (SELECT value FROM json_each(?))"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Rows that are new or were replaced, and the ids of rows that are gone."""
+
+    rows: Sequence[Row] = ()
+    embedded: Embedded | None = None  # None = the vectors are not known
+    gone: Sequence[str] = ()
+
+    @property
+    def ids(self) -> list[str]:
+        return [*(row[0] for row in self.rows), *self.gone]
+
+    def part(self, places: Sequence[int], gone: Sequence[str]) -> "Change":
+        """Some of the rows, without token vectors, and other ids of rows that are gone."""
+        vectors = self.embedded and Embedded(self.embedded.vectors[[*places]])
+        return Change([self.rows[n] for n in places], vectors, gone)
 
 
 class Table:
@@ -80,56 +97,42 @@ class Table:
         self._end = len(self._columns)  # of the slots that are used, or free
         self._resting: deque[tuple[float, int]] = deque()
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
-        self._names: dict[int, str] = {}  # the types and authors that have these numbers
 
     def __len__(self) -> int:
-        return self._columns.count
+        return len(self.living())
 
     # -- changes ----------------------------------------------------------------------------------
 
-    def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None = None) -> None:
-        if not rows:
+    def take(self, change: Change) -> None:
+        """Take a change over: all of it, or nothing. Ids that are not there are passed over."""
+        if not change.ids:
             return
-        tokens = [b""] * len(rows)
-        if embedded is not None and embedded.tokens is not None:
-            tokens = [coded(each) for each in embedded.tokens]
-        with self._changing() as connection:
-            ids = [row[0] for row in rows]
-            before = _slots(connection, ids)
-            tokens = [
-                token or self._tokens_of(connection, before.get(row_id), memory)
-                for token, row_id, memory in zip(tokens, ids, memories, strict=True)
-            ]
-            beside = self._take_out(connection, before.values())
-            new_slots = iter(self._new_slots(len(rows) - len(before)))
-            slots = [before[x] if x in before else next(new_slots) for x in ids]
-            texts, found, coded_tokens = list[tuple[object, ...]](), [], []
-            for slot, row, memory, token in zip(slots, rows, memories, tokens, strict=True):
-                row_id, document, metadata = row
-                written = (metadata or {}).get(WRITTEN_AT)
-                at = written if isinstance(written, int) else None
-                answers = (memory.turn_before or None) if memory else None
-                texts.append((slot, row_id, at, answers, document, _ENCODER.encode(metadata)))
-                if memory is not None:
-                    found += [(*cell, slot) for cell in cells.cells_of(metadata or {})]
-                if token:
-                    coded_tokens.append((slot, token))
-            connection.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?)", texts)
-            connection.executemany("INSERT OR IGNORE INTO cell VALUES (?, ?, ?)", found)
-            connection.executemany("INSERT INTO token VALUES (?, ?)", coded_tokens)
-            new = np.array([record(*x) for x in zip(ids, memories, strict=True)], dtype=RECORD)
-            new["check"] = self._keep(slots, None if embedded is None else embedded.vectors)
-            self._coming |= zip(slots, new, strict=True)
-            self._count_words(connection, dict(zip(slots, memories, strict=True)), beside)
-
-    def drop(self, ids: Iterable[str]) -> None:
-        """Take rows out; ids that are not there are passed over."""
-        with self._changing() as connection:
-            before = _slots(connection, [*ids])
-            beside = self._take_out(connection, before.values())
-            self._coming |= dict.fromkeys(before.values(), np.zeros(1, dtype=RECORD)[0])
-            self._count_words(connection, {}, beside)
-        self._resting += [(time.monotonic() + _RESTS_S, slot) for slot in before.values()]
+        with self.data.writing:  # until the columns are shown
+            with self.data.changing() as connection:
+                before = _slots(connection, change.ids)
+                old = _rows_at(connection, before.values())
+                ids, memories = [row[0] for row in change.rows], [*map(self._read, change.rows)]
+                tokens = self._tokens(connection, change, memories, old)
+                beside = self._take_out(connection, old)
+                new_slots = iter(self._new_slots(sum(x not in before for x in ids)))
+                slots = [before[x] if x in before else next(new_slots) for x in ids]
+                _insert(connection, slots, change.rows, memories, tokens)
+                self._coming = dict.fromkeys(old, np.zeros(1, dtype=RECORD)[0])
+                new = [record(*each) for each in zip(ids, memories, strict=True)]
+                records = np.array(new, dtype=RECORD)
+                records["check"] = self._keep(connection, slots, change.embedded)
+                self._coming |= zip(slots, records, strict=True)
+                self._count_words(connection, dict(zip(slots, memories, strict=True)), beside)
+                changed, records = [*self._coming], np.array([*self._coming.values()], dtype=RECORD)
+                columns = [(x, self._coming[x].tobytes()) for x in changed]
+                connection.executemany("INSERT OR REPLACE INTO record VALUES (?, ?)", columns)
+                with self._lock:  # a search that sees the new rows finds room for them
+                    self._columns.grow(changed)
+            with self._lock:
+                self._columns.take(changed, records)
+                self._filtered = {}
+            rests = time.monotonic() + _RESTS_S
+            self._resting += [(rests, slot) for slot in old.keys() - {*slots}]
 
     @property
     def vector_bytes(self) -> int:
@@ -147,25 +150,6 @@ class Table:
     def living(self) -> Slots:
         with self._lock:
             return np.flatnonzero(self._columns.live)
-
-    @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        """A change of rows; the columns that it has put into ``_coming`` are written and shown."""
-        slots, records = list[int](), np.empty(0, dtype=RECORD)
-
-        def show() -> None:
-            with self._lock:
-                self._columns.take(slots, records)
-                self._filtered = {}
-
-        with self.data.changing(show) as connection:
-            self._coming = {}
-            yield connection
-            if self._coming:
-                slots, records = [*self._coming], np.array([*self._coming.values()], dtype=RECORD)
-                self._columns.write(connection, slots, records)
-                with self._lock:  # a search that sees the new rows finds room for them
-                    self._columns.grow(slots)
 
     def _count_words(
         self,
@@ -190,45 +174,46 @@ class Table:
         return [heappop(self._free) for _ in range(count)]
 
     def _keep(
-        self, slots: Sequence[int], vectors: NDArray[np.float32] | None
+        self, connection: sqlite3.Connection, slots: Sequence[int], embedded: Embedded | None
     ) -> NDArray[np.uint32] | int:
         """Keep vectors, and return their checksums; 0 where there are none."""
-        if vectors is None or not len(vectors):
+        if embedded is None or not slots:
             return 0
         room = max(len(self._columns), max(slots) + 1)
-        before = self._vectors.dimension
-        checks = self._vectors.put(np.array(slots), vectors, -(-room // SEGMENT) * SEGMENT)
-        if self._vectors.dimension != before:
-            self.data.note(dimension=self._vectors.dimension)
+        checks = self._vectors.put(np.array(slots), embedded.vectors, -(-room // SEGMENT) * SEGMENT)
+        query = "UPDATE fact SET value = ? WHERE name = 'dimension'"
+        connection.execute(query, (self._vectors.dimension,))
         return checks
 
-    def _take_out(self, connection: sqlite3.Connection, slots: Iterable[int]) -> set[int]:
+    def _take_out(self, connection: sqlite3.Connection, old: Mapping[int, Row]) -> set[int]:
         """Take rows out of the database, and return the slots of those around them."""
-        gone = list(slots)
-        if not gone:
-            return set()
-        beside = self._turns.around(connection, gone).difference(gone)
-        words.put(connection, dict.fromkeys(gone, words.NONE))
-        kept = _found(connection, "SELECT slot, metadata FROM row WHERE slot", gone)
-        of_rows = [
-            (*cell, n) for n, data in kept for cell in cells.cells_of(json.loads(data) or {})
-        ]
+        beside = self._turns.around(connection, old).difference(old)
+        words.put(connection, dict.fromkeys(old, words.NONE))
+        of_rows = [(*cell, n) for n, row in old.items() for cell in cells.cells_of(row[2] or {})]
         connection.executemany("DELETE FROM cell WHERE key = ? AND value = ? AND slot = ?", of_rows)
         for name in ("row", "token"):
-            connection.execute(f"DELETE FROM {name} WHERE slot {_IN}", (listed(gone),))
+            connection.execute(f"DELETE FROM {name} WHERE slot {_IN}", (listed(old),))
         return beside
 
-    def _tokens_of(
-        self, connection: sqlite3.Connection, slot: int | None, memory: Candidate | None
-    ) -> bytes:
-        """The tokens of a row before it changed, where its text is the same."""
-        if slot is None or memory is None:
-            return b""
-        before = self._memory_at(connection, slot)
-        if before is None or index_text(before) != index_text(memory):
-            return b""
-        found = connection.execute("SELECT vectors FROM token WHERE slot = ?", (slot,)).fetchone()
-        return found[0] if found else b""
+    def _tokens(
+        self,
+        connection: sqlite3.Connection,
+        change: Change,
+        memories: Read,
+        old: Mapping[int, Row],
+    ) -> list[bytes]:
+        """The tokens of the rows of a change, else those of before where a text is the same."""
+        given = None if change.embedded is None else change.embedded.tokens
+        tokens = [coded(each) for each in given or ()] or [b""] * len(change.rows)
+        known = dict(_found(connection, "SELECT slot, vectors FROM token WHERE slot", old))
+        before = {old[slot][0]: (old[slot], theirs) for slot, theirs in known.items()}
+        for n, (row, memory) in enumerate(zip(change.rows, memories, strict=True)):
+            if not tokens[n] and row[0] in before and memory is not None:
+                earlier, theirs = before[row[0]]
+                was = self._read(earlier)
+                if was is not None and index_text(was) == index_text(memory):
+                    tokens[n] = theirs
+        return tokens
 
     def _order(self, slot: int) -> tuple[int, int]:
         """What turns are sorted by: their time, and then their id."""
@@ -252,15 +237,14 @@ class Table:
         with self.data.reading() as connection:
             return dict(_found(connection, "SELECT slot, id FROM row WHERE slot", slots))
 
-    def differing(self, page: Mapping[str, Any]) -> list[str]:
-        """The ids of the rows of a page of Chroma's whose text or metadata is another one here."""
+    def differing(self, rows: Sequence[Row]) -> list[str]:
+        """The ids of those of Chroma's rows whose text or metadata is another one here."""
         with self.data.reading() as connection:
-            query = "SELECT id, document, metadata FROM row WHERE id"
-            known = {row_id: rest for row_id, *rest in _found(connection, query, page["ids"])}
-        there = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+            query, ids = "SELECT id, document, metadata FROM row WHERE id", [row[0] for row in rows]
+            known = {row_id: rest for row_id, *rest in _found(connection, query, ids)}
         return [
             row_id
-            for row_id, document, metadata in there
+            for row_id, document, metadata in rows
             if row_id not in known
             or known[row_id][0] != document
             or (json.loads(known[row_id][1]) or {}) != (metadata or {})
@@ -399,41 +383,25 @@ class Table:
     def facts_of(self, slots: Slots, source: Found) -> Facts:
         """What ranking reads of rows, sorted by id; those that are gone are left out."""
         with self.data.reading() as connection:
-            query = "SELECT slot, id, ifnull(answers, '') FROM row WHERE slot"
+            query = "SELECT slot, id, ifnull(answers, ''), memory_type, author FROM row WHERE slot"
             found = _found(connection, query, slots.tolist())
         found.sort(key=itemgetter(1))
-        at, ids, answers = zip(*found, strict=True) if found else ((), (), ())
+        at, ids, answers, types, authors = zip(*found, strict=True) if found else ((),) * 5
         with self._lock:
             records = self._columns.at(at)
-        types, authors = records["memory_type"].tolist(), records["author"].tolist()
-        names = self._named(at, types, authors)
         return Facts(
             source,
             np.array(at, dtype=np.intp),
             ids,
             answers,
-            [names.get(each, "") for each in types],
-            [names.get(each, "") for each in authors],
+            types,
+            authors,
             [*zip(*(records[name].tolist() for name in Scope.model_fields), strict=True)],
             [None if x == NEVER else from_milliseconds(x) for x in records["created"].tolist()],
             (records["event_start"] != NEVER).tolist(),
             records["short"].astype(bool).tolist(),
             records["profile"],
         )
-
-    def _named(
-        self, slots: Sequence[int], types: Sequence[int], authors: Sequence[int]
-    ) -> Mapping[int, str]:
-        """Types and authors by their number; of those not seen before, a row is read."""
-        if len(self._names) > _NAMES:
-            self._names = {}
-        pairs = dict(zip(zip(types, authors, strict=True), slots, strict=True))
-        new = [slot for pair, slot in pairs.items() if not self._names.keys() >= {*pair}]
-        for memory in self.memories(new, None):
-            if memory is not None:
-                for name in (memory.memory_type, memory.author):
-                    self._names[hashed(name)] = name
-        return self._names
 
     def close(self) -> None:
         """Let everything go. A search that still runs raises `StoreClosedError`."""
@@ -445,7 +413,32 @@ class Table:
         return None if row is None else self._read(row)
 
 
-def _rows_at(connection: sqlite3.Connection, slots: Sequence[int]) -> dict[int, Row]:
+def _insert(
+    connection: sqlite3.Connection,
+    slots: Sequence[int],
+    rows: Sequence[Row],
+    memories: Read,
+    tokens: Sequence[bytes],
+) -> None:
+    """Write new rows, their cells and their tokens into the database."""
+    texts, found, coded_tokens = list[tuple[object, ...]](), list[tuple[object, ...]](), []
+    for slot, row, memory, token in zip(slots, rows, memories, tokens, strict=True):
+        row_id, document, metadata = row
+        written = (metadata or {}).get(WRITTEN_AT)
+        at = written if isinstance(written, int) else None
+        named: tuple[str | None, ...] = (None, "", "")
+        if memory is not None:
+            named = memory.turn_before or None, memory.memory_type, memory.author
+            found += [(*cell, slot) for cell in cells.cells_of(metadata or {})]
+        if token:
+            coded_tokens.append((slot, token))
+        texts.append((slot, row_id, at, *named, document, _ENCODER.encode(metadata)))
+    connection.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?, ?, ?)", texts)
+    connection.executemany("INSERT OR IGNORE INTO cell VALUES (?, ?, ?)", found)
+    connection.executemany("INSERT INTO token VALUES (?, ?)", coded_tokens)
+
+
+def _rows_at(connection: sqlite3.Connection, slots: Iterable[int]) -> dict[int, Row]:
     """The rows at slots, as Chroma returned them."""
     query = "SELECT slot, id, document, metadata FROM row WHERE slot"
     return {n: (*row, json.loads(data)) for n, *row, data in _found(connection, query, slots)}
