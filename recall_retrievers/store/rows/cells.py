@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.memory import MetadataValue
 from recall_retrievers.store.chroma.where import DOCUMENT, Where
-from recall_retrievers.store.rows.database import listed
+from recall_retrievers.store.rows.database import IN, listed
 
 Cell = tuple[str, str | int | float]  # a key and a value, as they are compared
 Fits = NDArray[np.bool_]  # whether each row may fulfil a condition; all may if that is not known
@@ -50,7 +50,7 @@ def _compared(
         values = bound if isinstance(bound, list) else [bound]
         coded = [_coded(key, each) for each in values]
         cells = [(code, listed([y for x, y in coded if x == code])) for code in dict(coded)]
-        sign = "IN (SELECT value FROM json_each(?))"
+        sign = IN
     for cell in cells:
         found = connection.execute(
             f"SELECT slot FROM cell WHERE key = ? AND value {sign} AND slot < ?", (*cell, rows)

@@ -183,6 +183,16 @@ def hashed(text: str) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
+IN = "IN (SELECT value FROM json_each(?))"  # however many there are, they are one argument
+
+
 def listed(values: Iterable[object]) -> str:
-    """Values for ``IN (SELECT value FROM json_each(?))``: however many, they are one argument."""
+    """The argument of `IN`."""
     return json.dumps(list(values), separators=(",", ":"))
+
+
+def select_in(
+    connection: sqlite3.Connection, query: str, values: Iterable[object]
+) -> list[tuple[Any, ...]]:
+    """What a query finds that ends in the column in which one of the values must be."""
+    return connection.execute(f"{query} {IN}", (listed(values),)).fetchall()

@@ -35,7 +35,7 @@ from recall_retrievers.store.rows.columns import (
     Wanted,
     record,
 )
-from recall_retrievers.store.rows.database import Database, listed
+from recall_retrievers.store.rows.database import IN, Database, listed, select_in
 from recall_retrievers.store.rows.turns import Turns
 from recall_retrievers.store.rows.vectors import Vectors, coded, likeness
 from recall_retrievers.text.bm25 import rarity, telling_words
@@ -47,7 +47,6 @@ Read = Sequence[Candidate | None]  # the memories of rows; None where a row has 
 _RESTS_S = 60.0  # seconds until a slot has another row: no search takes so long
 _PART = 1_000  # rows at once
 _FILTERS = 64  # whose rows are kept until a row changes
-_IN = "IN (SELECT value FROM json_each(?))"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -192,7 +191,7 @@ class Table:
         of_rows = [(*cell, n) for n, row in old.items() for cell in cells.cells_of(row[2] or {})]
         connection.executemany("DELETE FROM cell WHERE key = ? AND value = ? AND slot = ?", of_rows)
         for name in ("row", "token"):
-            connection.execute(f"DELETE FROM {name} WHERE slot {_IN}", (listed(old),))
+            connection.execute(f"DELETE FROM {name} WHERE slot {IN}", (listed(old),))
         return beside
 
     def _tokens(
@@ -205,7 +204,7 @@ class Table:
         """The tokens of the rows of a change, else those of before where a text is the same."""
         given = None if change.embedded is None else change.embedded.tokens
         tokens = [coded(each) for each in given or ()] or [b""] * len(change.rows)
-        known = dict(_found(connection, "SELECT slot, vectors FROM token WHERE slot", old))
+        known = dict(select_in(connection, "SELECT slot, vectors FROM token WHERE slot", old))
         before = {old[slot][0]: (old[slot], theirs) for slot, theirs in known.items()}
         for n, (row, memory) in enumerate(zip(change.rows, memories, strict=True)):
             if not tokens[n] and row[0] in before and memory is not None:
@@ -235,13 +234,13 @@ class Table:
     def ids_at(self, slots: Sequence[int]) -> dict[int, str]:
         """Without those that are gone."""
         with self.data.reading() as connection:
-            return dict(_found(connection, "SELECT slot, id FROM row WHERE slot", slots))
+            return dict(select_in(connection, "SELECT slot, id FROM row WHERE slot", slots))
 
     def differing(self, rows: Sequence[Row]) -> list[str]:
         """The ids of those of Chroma's rows whose text or metadata is another one here."""
         with self.data.reading() as connection:
             query, ids = "SELECT id, document, metadata FROM row WHERE id", [row[0] for row in rows]
-            known = {row_id: rest for row_id, *rest in _found(connection, query, ids)}
+            known = {row_id: rest for row_id, *rest in select_in(connection, query, ids)}
         return [
             row_id
             for row_id, document, metadata in rows
@@ -253,7 +252,7 @@ class Table:
     def written(self, ids: Sequence[str]) -> dict[str, int]:
         """When rows were written, in epoch milliseconds, by their id; without unknown ones."""
         with self.data.reading() as connection:
-            return dict(_found(connection, "SELECT id, written FROM row WHERE id", ids))
+            return dict(select_in(connection, "SELECT id, written FROM row WHERE id", ids))
 
     def column(self, name: str, slots: Slots) -> NDArray[Any]:
         with self._lock:
@@ -331,7 +330,7 @@ class Table:
         """
         with self.data.reading() as connection:
             query = "SELECT slot, vectors FROM token WHERE slot"
-            tokens = dict(_found(connection, query, slots.tolist()))
+            tokens = dict(select_in(connection, query, slots.tolist()))
             weights = _rarities(connection, question.words)
         near = np.full(len(slots), np.nan)
         near[np.searchsorted(slots, [*tokens])] = likeness(
@@ -384,9 +383,9 @@ class Table:
         """What ranking reads of rows, sorted by id; those that are gone are left out."""
         with self.data.reading() as connection:
             query = "SELECT slot, id, ifnull(answers, ''), memory_type, author FROM row WHERE slot"
-            found = _found(connection, query, slots.tolist())
-        found.sort(key=itemgetter(1))
-        at, ids, answers, types, authors = zip(*found, strict=True) if found else ((),) * 5
+            read = select_in(connection, query, slots.tolist())
+        read.sort(key=itemgetter(1))
+        at, ids, answers, types, authors = zip(*read, strict=True) if read else ((),) * 5
         with self._lock:
             records = self._columns.at(at)
         return Facts(
@@ -441,18 +440,11 @@ def _insert(
 def _rows_at(connection: sqlite3.Connection, slots: Iterable[int]) -> dict[int, Row]:
     """The rows at slots, as Chroma returned them."""
     query = "SELECT slot, id, document, metadata FROM row WHERE slot"
-    return {n: (*row, json.loads(data)) for n, *row, data in _found(connection, query, slots)}
+    return {n: (*row, json.loads(data)) for n, *row, data in select_in(connection, query, slots)}
 
 
 def _slots(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
-    return dict(_found(connection, "SELECT id, slot FROM row WHERE id", ids))
-
-
-def _found(
-    connection: sqlite3.Connection, query: str, values: Iterable[object]
-) -> list[tuple[Any, ...]]:
-    """What a query finds that ends in the column in which one of the values must be."""
-    return connection.execute(f"{query} {_IN}", (listed(values),)).fetchall()
+    return dict(select_in(connection, "SELECT id, slot FROM row WHERE id", ids))
 
 
 def _rarities(connection: sqlite3.Connection, texts: Sequence[str]) -> list[float]:

@@ -13,13 +13,13 @@ they are counted only for the rows that have a chance.
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.store.rows.columns import SEGMENT, Selection, Slots
-from recall_retrievers.store.rows.database import hashed, listed
+from recall_retrievers.store.rows.database import IN, hashed, listed, select_in
 from recall_retrievers.text.bm25 import MOST_FREQUENT, frequency, rarity
 
 _SHIFT = 16  # bits for how often a word counts, in a posting, and for the segment in its key
@@ -28,6 +28,15 @@ _FEW = 2_000  # rows whose own words are read, in place of all postings; or post
 _A_ROW = 150  # postings are counted in the time in which the words of one row are read
 _DIGITS = 4  # of a score: sums of floats depend on their order
 _MARGIN = 10.0**-_DIGITS
+
+
+@dataclass(frozen=True, slots=True)
+class _Posting:
+    """What changes of the rows that have a word, in a segment."""
+
+    gone: list[int] = field(default_factory=list)
+    new: list[int] = field(default_factory=list)
+
 
 NONE = Counter[str]()  # the words of a row that has none
 
@@ -43,7 +52,7 @@ def _term(word: str) -> int:
 def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dict[int, int]:
     """Give rows, by slot, their words in place of the old, and return how many each has."""
     old = _of_rows(connection, list(rows))
-    added, gone = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
+    changed = defaultdict[int, _Posting](_Posting)
     blobs: list[tuple[int, bytes]] = []
     lengths: dict[int, int] = {}
     total = rows_with_words = 0
@@ -53,20 +62,19 @@ def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dic
         after = {_term(word): min(times, MOST) for word, times in counts.items()}
         for term in before.keys() | after.keys():
             if before.get(term) != after.get(term):
-                key = term << _SHIFT | segment
+                posting = changed[term << _SHIFT | segment]
                 if term in before:
-                    gone[key].append(offset)
+                    posting.gone.append(offset)
                 if term in after:
-                    added[key].append(offset << _SHIFT | after[term])
+                    posting.new.append(offset << _SHIFT | after[term])
         if after:
             terms = [term << _SHIFT | times for term, times in after.items()]
             blobs.append((slot, np.array(terms, dtype="<u8").tobytes()))
         lengths[slot] = sum(after.values())
         total += lengths[slot] - sum(before.values())
         rows_with_words += bool(after) - bool(before)
-    _write_postings(connection, added, gone)
-    lost = [(slot,) for slot in rows if slot in old]
-    connection.executemany("DELETE FROM said WHERE slot = ?", lost)
+    _write_postings(connection, changed)
+    connection.execute(f"DELETE FROM said WHERE slot {IN}", (listed(old),))
     connection.executemany("INSERT INTO said VALUES (?, ?)", blobs)
     changes = [(rows_with_words, "rows"), (total, "words")]
     connection.executemany("UPDATE fact SET value = value + ? WHERE name = ?", changes)
@@ -75,8 +83,7 @@ def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dic
 
 def _of_rows(connection: sqlite3.Connection, slots: Sequence[int]) -> dict[int, bytes]:
     """The words of rows, each with how often it counts; without rows that have none."""
-    query = "SELECT slot, words FROM said WHERE slot IN (SELECT value FROM json_each(?))"
-    return dict(connection.execute(query, (listed(slots),)).fetchall())
+    return dict(select_in(connection, "SELECT slot, words FROM said WHERE slot", slots))
 
 
 def _counts(words: bytes) -> dict[int, int]:
@@ -84,32 +91,18 @@ def _counts(words: bytes) -> dict[int, int]:
     return dict(zip((terms >> _SHIFT).tolist(), (terms & MOST).tolist(), strict=True))
 
 
-def _write_postings(
-    connection: sqlite3.Connection,
-    added: Mapping[int, Sequence[int]],
-    gone: Mapping[int, Sequence[int]],
-) -> None:
-    query = "SELECT key, rows FROM posting WHERE key IN (SELECT value FROM json_each(?))"
-    read = connection.execute(query, (listed(gone),)).fetchall()
-    written: list[tuple[bytes, int]] = []
-    for key, blob in read:
-        there = np.frombuffer(blob, dtype="<u4")
-        left = there[~np.isin(there >> _SHIFT, np.array(gone[key], dtype="<u4"))]
-        new = np.array(added.get(key, ()), dtype="<u4")
-        written.append((left.tobytes() + new.tobytes(), key))
-    connection.executemany("UPDATE posting SET rows = ? WHERE key = ?", written)
-    emptied = [(key,) for blob, key in written if not blob]
+def _write_postings(connection: sqlite3.Connection, changed: Mapping[int, _Posting]) -> None:
+    before = dict(select_in(connection, "SELECT key, rows FROM posting WHERE key", changed))
+    written: list[tuple[int, bytes]] = []
+    for key, posting in sorted(changed.items()):
+        rows = before.get(key, b"")
+        if posting.gone:
+            there = np.frombuffer(rows, dtype="<u4")
+            rows = there[~np.isin(there >> _SHIFT, posting.gone)].tobytes()
+        written.append((key, rows + np.array(posting.new, dtype="<u4").tobytes()))
+    connection.executemany("INSERT OR REPLACE INTO posting VALUES (?, ?)", written)
+    emptied = [(key,) for key, rows in written if not rows]
     connection.executemany("DELETE FROM posting WHERE key = ?", emptied)
-    new_rows = [
-        (key, np.array(new, dtype="<u4").tobytes())
-        for key, new in sorted(added.items())
-        if key not in gone
-    ]
-    connection.executemany(
-        "INSERT INTO posting VALUES (?, ?) "
-        "ON CONFLICT (key) DO UPDATE SET rows = CAST(rows || excluded.rows AS BLOB)",
-        new_rows,
-    )
 
 
 # -- questions ------------------------------------------------------------------------------------
@@ -227,7 +220,7 @@ def _postings(connection: sqlite3.Connection, term: int, segments: Slots | None)
     asked, values = "BETWEEN ? AND ?", tuple[int | str, ...](_keys(term))
     if segments is not None:
         keys = [term << _SHIFT | segment for segment in segments.tolist()]
-        asked, values = "IN (SELECT value FROM json_each(?))", (listed(keys),)
+        asked, values = IN, (listed(keys),)
     read = connection.execute(f"SELECT key, rows FROM posting WHERE key {asked}", values).fetchall()
     first = np.array([(key & MOST) * SEGMENT for key, _ in read], dtype=np.intp)
     postings = np.frombuffer(b"".join([blob for _, blob in read]), dtype="<u4")
