@@ -91,11 +91,9 @@ class Follower:
     def begin(self) -> bool:
         """Follow the collection from this moment on; True if it is empty, so that all is known."""
         self._seen = self._far_seen = to_milliseconds(datetime.now(UTC))
-        others = self._look_at_files()
+        self._others = self._look_at_files()
         empty = not self._collection.count()
-        self.compared = others if empty else None
-        if empty:
-            self._others = others
+        self.compared = self._others if empty else None
         return empty
 
     def go_on(self, mark: str, rows: int) -> None:
@@ -121,34 +119,16 @@ class Follower:
         if self._may_be_behind(table):
             with self._looking:
                 if self._may_be_behind(table):
-                    yield from self._look(table)
+                    if self._shared and not self._index.foreign:
+                        yield from self._by_time(table)
+                    # Fewer than there were: this process has deleted some.
+                    yield from self._look(table, max(0, min(self._place, len(table)) - 1))
 
-    def compare(
-        self, table: Table, *, texts: bool = False, progress: bool = False
-    ) -> Iterator[Change]:
-        """Compare all ids: what is gone, and what is new; ``texts`` = and all that is known."""
-        clock, others = time.monotonic(), self._look_at_files()
-        self._counted = self._collection.count()
-        if self._scoped and not len(table):  # one call instead of three
-            there = list[str]()
-            for page in self._index.pages(_TEXTS, most=_ROWS, where=self._where):
-                there += page["ids"]
-                yield _change(page)
-        else:
-            there = self._index.ids(self._where)
-            known = set(table.ids())
-            # What came after the last row may have the id of an old one.
-            later = there[there.index(self._last) + 1 :] if self._last in there else []
-            new = {*there}.difference(known).union(later)
-            yield Change(gone=[*known.difference(there)])
-            if texts:
-                for known_rows in self.read([x for x in there if x not in new], _TEXTS):
-                    new.update(table.differing(known_rows.rows))
-            yield from self.read([x for x in there if x in new], progress=progress)
-        self._place, self._last = len(there), there[-1] if there else ""
-        self._looked, self._others = clock, others
-        if texts:
-            self.compared = others
+    def compare(self, table: Table, *, progress: bool) -> Iterator[Change]:
+        """Compare all rows: what is gone, what is new, and what has another text."""
+        others = self._look_at_files()
+        yield from self._look(table, 0, texts=True, progress=progress)
+        self.compared = others
 
     # -- a look -----------------------------------------------------------------------------------
 
@@ -168,23 +148,39 @@ class Follower:
         known = self._counted if self._scoped else len(table)
         return known <= COUNTED_AT_ONCE and self._collection.count() != known
 
-    def _look(self, table: Table) -> Iterator[Change]:
-        started, others = time.monotonic(), self._look_at_files()
-        if self._scoped and self._counted <= COUNTED_AT_ONCE:  # else it is not asked for
+    def _look(
+        self, table: Table, start: int, *, texts: bool = False, progress: bool = False
+    ) -> Iterator[Change]:
+        """Compare the ids from a place on: all of them where these do not fit to those known."""
+        clock, others = time.monotonic(), self._look_at_files()
+        if self._scoped and (not start or self._counted <= COUNTED_AT_ONCE):
             self._counted = self._collection.count()
-        if self._shared and not self._index.foreign:
-            yield from self._by_time(table)
-        start = max(0, min(self._place, len(table)) - 1)  # fewer: this process has deleted some
-        there = self._index.ids(self._where, start)
-        unknown = table.slots_of(there) < 0
-        new = [row_id for row_id, is_new in zip(there, unknown.tolist(), strict=True) if is_new]
-        is_last = start + 1 != self._place or self._last in ("", *there[:1])
-        if is_last and len(table) + len(new) == start + len(there):
+        there = list[str]()
+        if self._scoped and not len(table):  # one call instead of two
+            for page in self._index.pages(_TEXTS, most=_ROWS, where=self._where):
+                there += page["ids"]
+                yield _change(page)
+        elif start:
+            there = self._index.ids(self._where, start)
+            unknown = table.slots_of(there) < 0
+            new = [row_id for row_id, is_new in zip(there, unknown, strict=True) if is_new]
+            is_last = start + 1 != self._place or self._last in ("", *there[:1])
+            if not is_last or len(table) + len(new) != start + len(there):
+                yield from self._look(table, 0)
+                return
             yield from self.read(new)
-            self._place, self._last = start + len(there), there[-1] if there else ""
-            self._looked, self._others = started, others
         else:
-            yield from self.compare(table)
+            there, known = self._index.ids(self._where), set(table.ids())
+            # What came after the last row may have the id of an old one.
+            later = there[there.index(self._last) + 1 :] if self._last in there else []
+            changed = {*there}.difference(known).union(later)
+            yield Change(gone=[*known.difference(there)])
+            if texts:
+                for old in self.read([x for x in there if x not in changed], _TEXTS):
+                    changed.update(table.differing(old.rows))
+            yield from self.read([x for x in there if x in changed], progress=progress)
+        self._place, self._last = start + len(there), there[-1] if there else ""
+        self._looked, self._others = clock, others
 
     def _by_time(self, table: Table) -> Iterator[Change]:
         """Take the rows that others have written since the last look.

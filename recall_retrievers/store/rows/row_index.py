@@ -157,9 +157,7 @@ class RowIndex:
             _log.info("reading %d rows for the row index; it has %d", count, len(self))
             while not self._compared and not self._closed.is_set():
                 table = self.table  # it is replaced when its disk fails
-                self._take_over(
-                    self.follower.compare(table, texts=True, progress=count > WAITED_FOR)
-                )
+                self._take_over(self.follower.compare(table, progress=count > WAITED_FOR))
                 if not self._closed.is_set():  # else not all was compared
                     self.ready = self.table is table
             self._note()
