@@ -43,7 +43,7 @@ from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.watch import DATABASE
 from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.embedding.token_vectors import unit
-from recall_retrievers.store.rows.closing import changed_files, note_files, own_folder
+from recall_retrievers.store.rows.database import changed_files, note_files, own_folder
 from recall_retrievers.store.rows.row_index import DAMAGED, is_torn, open_table
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from recall_retrievers.store.chroma.where import Where, all_of, ended_where, sco
 from recall_retrievers.store.conditions import UNDATED, Conditions
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.rows.cells import decided
-from recall_retrievers.store.rows.columns import NEVER, Slots, Wanted
+from recall_retrievers.store.rows.columns import NEVER, Slots, Wanted, decided
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.scoped_rows import let_go, open_rows

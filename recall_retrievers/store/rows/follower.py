@@ -19,9 +19,7 @@ opened again: then all texts are compared, if others may have written since it w
 
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
@@ -206,26 +204,19 @@ class Follower:
     def read(
         self, ids: Sequence[str], include: Sequence[str] = (), *, progress: bool = False
     ) -> Iterator[Change]:
-        """Rows, page by page; Chroma reads one while the page before is taken over."""
+        """Rows, page by page."""
         most = min(_PAGE, self._index.most_rows)
         parts = [list(ids[start : start + most]) for start in range(0, len(ids), most)]
-        bar = progress_bar(parts, desc="indexing", unit="pages", total=len(parts), wanted=progress)
-        with ThreadPoolExecutor(1, thread_name_prefix="recall-read") as thread:
-            ahead = deque[Future[Change]]()
-            for part in bar:
-                ahead.append(thread.submit(self._page, part, include or self._include))
-                if len(ahead) > 1:
-                    yield ahead.popleft().result()
-            yield from (each.result() for each in ahead)
-
-    def _page(self, ids: list[str], include: Sequence[str]) -> Change:
-        try:
-            return _change(self._collection.get(ids=ids, include=[*include]))
-        except StoreError as error:
-            if LOST not in str(error):
-                raise
-            # One is being deleted, or has no vector: then Chroma is asked about meaning.
-            return _change(self._collection.get(ids=ids, include=[*_TEXTS]))
+        wanted = [*(include or self._include)]
+        for part in progress_bar(parts, desc="indexing", unit="pages", wanted=progress):
+            try:
+                page = self._collection.get(ids=part, include=wanted)
+            except StoreError as error:
+                if LOST not in str(error):
+                    raise
+                # One is being deleted, or has no vector: then Chroma is asked about meaning.
+                page = self._collection.get(ids=part, include=[*_TEXTS])
+            yield _change(page)
 
 
 def _change(page: Mapping[str, Any]) -> Change:

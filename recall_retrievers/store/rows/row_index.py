@@ -15,8 +15,15 @@ from recall_retrievers.core.errors import StoreClosedError, StoreError
 from recall_retrievers.core.system import make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import Row
-from recall_retrievers.store.rows.closing import LARGE, NOTE, changed_files, note_files, noted_mark
-from recall_retrievers.store.rows.database import FILE, FORMAT
+from recall_retrievers.store.rows.database import (
+    FILE,
+    FORMAT,
+    LARGE,
+    NOTE,
+    changed_files,
+    note_files,
+    noted_mark,
+)
 from recall_retrievers.store.rows.follower import Follower
 from recall_retrievers.store.rows.table import Change, Table
 
@@ -117,15 +124,18 @@ class RowIndex:
         self._note()
 
     def _new_table(self) -> Table:
-        if self._root is not None:
-            try:
+        try:
+            if self._root is not None:
                 with suppress(FileNotFoundError):
                     shutil.rmtree(self._root)
                 make_private(self._root)
-                return Table(self.index.candidate, self._root)
-            except (OSError, sqlite3.Error) as error:
-                _log.warning("the row index is kept in memory: %s", error)
-                self._root = None
+            return Table(self.index.candidate, self._root)
+        except (OSError, sqlite3.Error) as error:
+            return self._in_memory(error)
+
+    def _in_memory(self, error: Exception) -> Table:
+        _log.warning("the row index is kept in memory from now on: %r", error)
+        self._root = None
         return Table(self.index.candidate)
 
     def _mend_vectors(self) -> None:
@@ -205,9 +215,7 @@ class RowIndex:
             except (OSError, sqlite3.Error) as error:
                 if self._root is None:
                     raise
-                _log.warning("the row index is kept in memory from now on: %r", error)
-                self._root, self.ready = None, False
-                self.table = Table(self.index.candidate)
+                self.table, self.ready = self._in_memory(error), False
                 self.table.take(change)
 
     def _note(self) -> None:

@@ -20,8 +20,7 @@ from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.system import LOCKED, file_lock, make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.place import HeldPath, Place
-from recall_retrievers.store.rows.closing import own_folder
-from recall_retrievers.store.rows.database import hashed
+from recall_retrievers.store.rows.database import hashed, own_folder
 from recall_retrievers.store.rows.follower import Follower
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.table import Change

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from heapq import heappop, heappush
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, from_millisec
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.where import Where, fulfils
 from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
-from recall_retrievers.store.rows import cells, words
+from recall_retrievers.store.rows import words
 from recall_retrievers.store.rows.columns import (
     NEVER,
     RECORD,
@@ -33,6 +33,8 @@ from recall_retrievers.store.rows.columns import (
     Selection,
     Slots,
     Wanted,
+    cells_of,
+    may_fulfil,
     record,
 )
 from recall_retrievers.store.rows.database import IN, Database, listed, select_in
@@ -41,8 +43,6 @@ from recall_retrievers.store.rows.vectors import Vectors, coded, likeness
 from recall_retrievers.text.bm25 import rarity, telling_words
 from recall_retrievers.text.words import wanted_words
 from recall_retrievers.text.words import words as stems
-
-Read = Sequence[Candidate | None]  # the memories of rows; None where a row has no text
 
 _RESTS_S = 60.0  # seconds until a slot has another row: no search takes so long
 _PART = 1_000  # rows at once
@@ -66,6 +66,13 @@ class Change:
         """Some of the rows, without token vectors, and other ids of rows that are gone."""
         vectors = self.embedded and Embedded(self.embedded.vectors[[*places]])
         return Change([self.rows[n] for n in places], vectors, gone)
+
+
+class _New(NamedTuple):
+    slot: int
+    row: Row
+    memory: Candidate | None  # None where the row has no text
+    tokens: bytes  # as `coded` writes them
 
 
 class Table:
@@ -110,21 +117,18 @@ class Table:
             with self.data.changing() as connection:
                 before = _slots(connection, change.ids)
                 old = _rows_at(connection, before.values())
-                ids, memories = [row[0] for row in change.rows], [*map(self._read, change.rows)]
-                tokens = self._tokens(connection, change, memories, old)
+                new = self._new(connection, change, before, old)
                 beside = self._take_out(connection, old)
-                new_slots = iter(self._new_slots(sum(x not in before for x in ids)))
-                slots = [before[x] if x in before else next(new_slots) for x in ids]
-                _insert(connection, slots, change.rows, memories, tokens)
+                _insert(connection, new)
                 self._coming = dict.fromkeys(old, np.zeros(1, dtype=RECORD)[0])
-                new = [record(*each) for each in zip(ids, memories, strict=True)]
-                records = np.array(new, dtype=RECORD)
+                columns = [record(each.row[0], each.memory) for each in new]
+                records, slots = np.array(columns, dtype=RECORD), [each.slot for each in new]
                 records["check"] = self._keep(connection, slots, change.embedded)
                 self._coming |= zip(slots, records, strict=True)
-                self._count_words(connection, dict(zip(slots, memories, strict=True)), beside)
+                self._count_words(connection, {each.slot: each.memory for each in new}, beside)
                 changed, records = [*self._coming], np.array([*self._coming.values()], dtype=RECORD)
-                columns = [(x, self._coming[x].tobytes()) for x in changed]
-                connection.executemany("INSERT OR REPLACE INTO record VALUES (?, ?)", columns)
+                written = [(slot, row.tobytes()) for slot, row in self._coming.items()]
+                connection.executemany("INSERT OR REPLACE INTO record VALUES (?, ?)", written)
                 with self._lock:  # a search that sees the new rows finds room for them
                     self._columns.grow(changed)
             with self._lock:
@@ -132,6 +136,26 @@ class Table:
                 self._filtered = {}
             rests = time.monotonic() + _RESTS_S
             self._resting += [(rests, slot) for slot in old.keys() - {*slots}]
+
+    def _new(
+        self,
+        connection: sqlite3.Connection,
+        change: Change,
+        before: Mapping[str, int],
+        old: Mapping[int, Row],
+    ) -> list[_New]:
+        """The new rows, with their slots; a row whose text stays keeps its tokens."""
+        given = None if change.embedded is None else change.embedded.tokens
+        coming = [coded(each) for each in given or ()] or [b""] * len(change.rows)
+        known = dict(select_in(connection, "SELECT slot, vectors FROM token WHERE slot", old))
+        new_slots = iter(self._new_slots(sum(row[0] not in before for row in change.rows)))
+        new = []
+        for row, tokens in zip(change.rows, coming, strict=True):
+            memory = self._read(row)
+            slot = before[row[0]] if row[0] in before else next(new_slots)
+            stays = not tokens and slot in known and _text(memory) == _text(self._read(old[slot]))
+            new.append(_New(slot, row, memory, known[slot] if stays else tokens))
+        return new
 
     @property
     def vector_bytes(self) -> int:
@@ -188,31 +212,11 @@ class Table:
         """Take rows out of the database, and return the slots of those around them."""
         beside = self._turns.around(connection, old).difference(old)
         words.put(connection, dict.fromkeys(old, words.NONE))
-        of_rows = [(*cell, n) for n, row in old.items() for cell in cells.cells_of(row[2] or {})]
+        of_rows = [(*cell, n) for n, row in old.items() for cell in cells_of(row[2] or {})]
         connection.executemany("DELETE FROM cell WHERE key = ? AND value = ? AND slot = ?", of_rows)
         for name in ("row", "token"):
             connection.execute(f"DELETE FROM {name} WHERE slot {IN}", (listed(old),))
         return beside
-
-    def _tokens(
-        self,
-        connection: sqlite3.Connection,
-        change: Change,
-        memories: Read,
-        old: Mapping[int, Row],
-    ) -> list[bytes]:
-        """The tokens of the rows of a change, else those of before where a text is the same."""
-        given = None if change.embedded is None else change.embedded.tokens
-        tokens = [coded(each) for each in given or ()] or [b""] * len(change.rows)
-        known = dict(select_in(connection, "SELECT slot, vectors FROM token WHERE slot", old))
-        before = {old[slot][0]: (old[slot], theirs) for slot, theirs in known.items()}
-        for n, (row, memory) in enumerate(zip(change.rows, memories, strict=True)):
-            if not tokens[n] and row[0] in before and memory is not None:
-                earlier, theirs = before[row[0]]
-                was = self._read(earlier)
-                if was is not None and index_text(was) == index_text(memory):
-                    tokens[n] = theirs
-        return tokens
 
     def _order(self, slot: int) -> tuple[int, int]:
         """What turns are sorted by: their time, and then their id."""
@@ -287,7 +291,7 @@ class Table:
                     if len(known) >= _FILTERS:
                         known.clear()
                     with self.data.reading() as connection:
-                        known[key] = cells.fitting(connection, where, len(fits))
+                        known[key] = may_fulfil(connection, where, len(fits))
                 selected[n] = Selection(fits & known[key], whole=False)
         return selected
 
@@ -412,29 +416,24 @@ class Table:
         return None if row is None else self._read(row)
 
 
-def _insert(
-    connection: sqlite3.Connection,
-    slots: Sequence[int],
-    rows: Sequence[Row],
-    memories: Read,
-    tokens: Sequence[bytes],
-) -> None:
-    """Write new rows, their cells and their tokens into the database."""
-    texts, found, coded_tokens = list[tuple[object, ...]](), list[tuple[object, ...]](), []
-    for slot, row, memory, token in zip(slots, rows, memories, tokens, strict=True):
-        row_id, document, metadata = row
+def _text(memory: Candidate | None) -> str:
+    return "" if memory is None else index_text(memory)
+
+
+def _insert(connection: sqlite3.Connection, new: Sequence[_New]) -> None:
+    rows, found = list[tuple[object, ...]](), list[tuple[object, ...]]()
+    for slot, (row_id, document, metadata), memory, _ in new:
         written = (metadata or {}).get(WRITTEN_AT)
         at = written if isinstance(written, int) else None
         named: tuple[str | None, ...] = (None, "", "")
         if memory is not None:
             named = memory.turn_before or None, memory.memory_type, memory.author
-            found += [(*cell, slot) for cell in cells.cells_of(metadata or {})]
-        if token:
-            coded_tokens.append((slot, token))
-        texts.append((slot, row_id, at, *named, document, _ENCODER.encode(metadata)))
-    connection.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?, ?, ?)", texts)
+            found += [(*cell, slot) for cell in cells_of(metadata or {})]
+        rows.append((slot, row_id, at, *named, document, _ENCODER.encode(metadata)))
+    connection.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
     connection.executemany("INSERT OR IGNORE INTO cell VALUES (?, ?, ?)", found)
-    connection.executemany("INSERT INTO token VALUES (?, ?)", coded_tokens)
+    tokens = [(each.slot, each.tokens) for each in new if each.tokens]
+    connection.executemany("INSERT INTO token VALUES (?, ?)", tokens)
 
 
 def _rows_at(connection: sqlite3.Connection, slots: Iterable[int]) -> dict[int, Row]:
