@@ -158,6 +158,7 @@ class Columns:
         self._records[at] = records
         for name, column in self._columns.items():
             column[at] = records[name]
+        self.count = int(np.count_nonzero(self["id"]))
 
     def at(self, slots: Sequence[int]) -> NDArray[np.void]:
         return self._records[list(slots)]

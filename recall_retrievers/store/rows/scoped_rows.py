@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,51 +39,74 @@ _opening = threading.Lock()
 
 
 class ScopedRows:
-    """The row indexes of one collection: one for all rows, or one for each scope.
+    """The row indexes of one collection: one for all rows, or on a server one for each scope.
 
     Indexes of scopes that were not asked for the longest are let go.
     """
 
     def __init__(
         self,
-        made: Callable[[Scope], RowIndex],
+        index: Collection,
+        path: HeldPath | None,
+        index_dir: Path | None,  # where those of a server are kept
         *,
-        by_scope: bool = False,
-        held: FileLock | None = None,
+        alone: bool,
+        shared: bool,
     ) -> None:
-        self._made = made
-        self._held = held  # the lock on their folder
+        self._index, self._path, self.by_scope = index, path, shared
+        self.holders = 0  # the stores of this process that have it open
+        self._folder: Path | None = None
+        self._held: FileLock | None = None  # on a folder of the user's
+        if path is not None:
+            self._folder = own_folder(path.folder) / _name(index)
+        elif shared and index_dir is not None:
+            folder = index_dir / _name(index)
+            self._held = _held(folder)
+            self._folder = folder if self._held else None
+        self._alone = alone
         self._lock = threading.Lock()
         self._by_scope = OrderedDict[Scope, RowIndex]()
         self._questions = Counter[Scope]()  # that run now
-        self.by_scope = by_scope
-        self.holders = 0  # the stores of this process that have it open
         if not self.by_scope:
-            self._by_scope[ANYBODY] = made(ANYBODY)
+            self._by_scope[ANYBODY] = self._made(ANYBODY)
 
     @contextmanager
     def using(self, scope: Scope) -> Iterator[RowIndex]:
         """The row index that has the rows of a scope, for one question."""
-        scope = scope if self.by_scope else ANYBODY
+        key = self.key(scope)
         with self._lock:
-            if scope not in self._by_scope:
-                self._by_scope[scope] = self._made(scope)
-            self._by_scope.move_to_end(scope)  # it is now the last to go
-            rows = self._by_scope[scope]
-            self._questions[scope] += 1
+            if key not in self._by_scope:
+                self._by_scope[key] = self._made(key)
+            self._by_scope.move_to_end(key)  # it is now the last to go
+            rows = self._by_scope[key]
+            self._questions[key] += 1
         try:
             yield rows
         finally:
             with self._lock:
-                self._questions[scope] -= 1
+                self._questions[key] -= 1
                 surplus = self._surplus()
             for each in surplus:
                 each.close()
 
     def at_hand(self, scope: Scope) -> RowIndex | None:
         """The row index that has the rows of a scope, if it was asked lately and knows them."""
-        rows = self._by_scope.get(scope if self.by_scope else ANYBODY)
+        rows = self._by_scope.get(self.key(scope))
         return rows if rows is not None and rows.ready else None
+
+    def key(self, scope: Scope) -> Scope:
+        """The scope whose row index has the rows of a scope."""
+        return scope if self.by_scope else ANYBODY
+
+    def _made(self, scope: Scope) -> RowIndex:
+        watch = None if self._path is None else self._path.watch
+        follower = Follower(
+            self._index, scope, watch=watch, alone=self._alone, shared=self.by_scope
+        )
+        folder = self._folder
+        if folder is not None and self.by_scope:
+            folder /= f"{hashed(repr(sorted(scope.fields().items()))):016x}"
+        return RowIndex(self._index, follower, folder)
 
     # -- writes of this process -------------------------------------------------------------------
 
@@ -99,7 +122,7 @@ class ScopedRows:
         for scope, index in self._all():
             if self.by_scope:
                 # Without token vectors: only the rows that this process has written had any.
-                read = [*map(index.index.candidate, change.rows)]
+                read = [*map(self._index.candidate, change.rows)]
                 here = [n for n, each in enumerate(read) if each and scope.holds(each.scope)]
                 others = [row[0] for n, row in enumerate(change.rows) if n not in here]
                 index.take(change.part(here, [*change.gone, *others]))
@@ -132,13 +155,13 @@ def open_rows(
     index: Collection, place: Place | None, index_dir: Path | None, *, alone: bool
 ) -> ScopedRows:
     """The row indexes of a collection, for one more store; see `let_go` and `Follower`."""
-    held = None if place is None else place.held
+    path = None if place is None else place.held
     shared = place is None or place.shared
-    folder, form = str(held.folder) if held else "", repr((index.fields, index.foreign))
+    folder, form = str(path.folder) if path else "", repr((index.fields, index.foreign))
     key = folder, str(index.chroma.id), form, str(index_dir if shared else None)
     with _opening:
         if key not in _open:
-            _open[key] = _made(index, held, index_dir, alone=alone, shared=shared)
+            _open[key] = ScopedRows(index, path, index_dir, alone=alone, shared=shared)
         _open[key].holders += 1
         return _open[key]
 
@@ -147,11 +170,11 @@ def let_go(rows: ScopedRows) -> None:
     """Let row indexes go; for the last store of this process they are closed."""
     with _opening:
         rows.holders -= 1
-        last = not rows.holders
-        for key in [key for key, each in _open.items() if last and each is rows]:
+        if rows.holders:
+            return
+        for key in [key for key, each in _open.items() if each is rows]:
             del _open[key]
-    if last:
-        rows.close()
+    rows.close()
 
 
 def indexes_of(collection: ChromaCollection, folder: Path | None) -> list[ScopedRows]:
@@ -164,34 +187,16 @@ def indexes_of(collection: ChromaCollection, folder: Path | None) -> list[Scoped
         ]
 
 
-def _made(
-    index: Collection, held: HeldPath | None, index_dir: Path | None, *, alone: bool, shared: bool
-) -> ScopedRows:
-    if held is not None:
-        follower, root = Follower(index, watch=held.watch), own_folder(held.folder) / _name(index)
-        return ScopedRows(lambda _: RowIndex(index, follower, root))
-    if not shared:
-        return ScopedRows(lambda _: RowIndex(index, Follower(index, alone=alone), None))
-    server, lock = _held(index_dir / _name(index)) if index_dir else (None, None)
-
-    def made(scope: Scope) -> RowIndex:
-        name = f"{hashed(repr(sorted(scope.fields().items()))):016x}"
-        follower = Follower(index, scope, shared=True)
-        return RowIndex(index, follower, server and server / name)
-
-    return ScopedRows(made, by_scope=True, held=lock)
-
-
-def _held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:
-    """A folder that no other process uses from now on; None where that cannot be."""
+def _held(folder: Path) -> FileLock | None:
+    """The lock on a folder that no other process uses from now on; None where that cannot be."""
     try:
         make_private(folder)
         held = file_lock(folder / _LOCK)
         held.acquire()
     except (LOCKED, OSError, NotImplementedError) as error:
         _log.warning("the rows of %s are kept in memory: %r", folder, error)
-        return None, None
-    return folder, held
+        return None
+    return held
 
 
 def _name(index: Collection) -> str:

@@ -10,7 +10,7 @@ from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.pool import Arm, Facts, Found, Keys, Scores, arms_of, keys_of
 from recall_retrievers.core.requests import Method
-from recall_retrievers.core.scope import ANYBODY, Scope
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.search_text import by_words
@@ -83,7 +83,7 @@ def search(
     found: dict[int, Sequence[Hit]] = {}
     parts: dict[Scope, list[int]] = {}
     for n, each in enumerate(searches):
-        parts.setdefault(each.scope if rows.by_scope else ANYBODY, []).append(n)
+        parts.setdefault(rows.key(each.scope), []).append(n)
     for scope, numbers in parts.items():
         with rows.using(scope) as here:
             mine = [searches[n] for n in numbers]

@@ -105,7 +105,7 @@ class Table:
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
 
     def __len__(self) -> int:
-        return len(self.living())
+        return self._columns.count
 
     # -- changes ----------------------------------------------------------------------------------
 
