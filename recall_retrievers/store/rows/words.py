@@ -13,7 +13,7 @@ they are counted only for the rows that have a chance.
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +30,6 @@ _DIGITS = 4  # of a score: sums of floats depend on their order
 _MARGIN = 10.0**-_DIGITS
 
 
-@dataclass(frozen=True, slots=True)
-class _Posting:
-    """What changes of the rows that have a word, in a segment."""
-
-    gone: list[int] = field(default_factory=list)
-    new: list[int] = field(default_factory=list)
-
-
 NONE = Counter[str]()  # the words of a row that has none
 
 Scores = NDArray[np.float64]
@@ -52,7 +44,7 @@ def _term(word: str) -> int:
 def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dict[int, int]:
     """Give rows, by slot, their words in place of the old, and return how many each has."""
     old = _of_rows(connection, list(rows))
-    changed = defaultdict[int, _Posting](_Posting)
+    gone, new = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     blobs: list[tuple[int, bytes]] = []
     lengths: dict[int, int] = {}
     total = rows_with_words = 0
@@ -60,20 +52,17 @@ def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dic
         segment, offset = divmod(slot, SEGMENT)
         before = _counts(old.get(slot, b""))
         after = {_term(word): min(times, MOST) for word, times in counts.items()}
-        for term in before.keys() | after.keys():
-            if before.get(term) != after.get(term):
-                posting = changed[term << _SHIFT | segment]
-                if term in before:
-                    posting.gone.append(offset)
-                if term in after:
-                    posting.new.append(offset << _SHIFT | after[term])
+        for term, _ in before.items() - after.items():
+            gone[term << _SHIFT | segment].append(offset)
+        for term, times in after.items() - before.items():
+            new[term << _SHIFT | segment].append(offset << _SHIFT | times)
         if after:
             terms = [term << _SHIFT | times for term, times in after.items()]
             blobs.append((slot, np.array(terms, dtype="<u8").tobytes()))
         lengths[slot] = sum(after.values())
         total += lengths[slot] - sum(before.values())
         rows_with_words += bool(after) - bool(before)
-    _write_postings(connection, changed)
+    _write_postings(connection, gone, new)
     connection.execute(f"DELETE FROM said WHERE slot {IN}", (listed(old),))
     connection.executemany("INSERT INTO said VALUES (?, ?)", blobs)
     changes = [(rows_with_words, "rows"), (total, "words")]
@@ -91,15 +80,18 @@ def _counts(words: bytes) -> dict[int, int]:
     return dict(zip((terms >> _SHIFT).tolist(), (terms & MOST).tolist(), strict=True))
 
 
-def _write_postings(connection: sqlite3.Connection, changed: Mapping[int, _Posting]) -> None:
-    before = dict(select_in(connection, "SELECT key, rows FROM posting WHERE key", changed))
+def _write_postings(
+    connection: sqlite3.Connection, gone: Mapping[int, list[int]], new: Mapping[int, list[int]]
+) -> None:
+    keys = sorted(gone.keys() | new.keys())
+    before = dict(select_in(connection, "SELECT key, rows FROM posting WHERE key", keys))
     written: list[tuple[int, bytes]] = []
-    for key, posting in sorted(changed.items()):
+    for key in keys:
         rows = before.get(key, b"")
-        if posting.gone:
+        if key in gone:
             there = np.frombuffer(rows, dtype="<u4")
-            rows = there[~np.isin(there >> _SHIFT, posting.gone)].tobytes()
-        written.append((key, rows + np.array(posting.new, dtype="<u4").tobytes()))
+            rows = there[~np.isin(there >> _SHIFT, gone[key])].tobytes()
+        written.append((key, rows + np.array(new.get(key, ()), dtype="<u4").tobytes()))
     connection.executemany("INSERT OR REPLACE INTO posting VALUES (?, ?)", written)
     emptied = [(key,) for key, rows in written if not rows]
     connection.executemany("DELETE FROM posting WHERE key = ?", emptied)
