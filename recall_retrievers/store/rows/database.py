@@ -29,6 +29,8 @@ FORMAT = 7  # a file of another form is made anew
 FILE = "rows.sqlite"
 NOTE = "closed.json"  # what is noted of the files of a row index, beside them
 LARGE = 16_000_000  # bytes of a file that is not compared before the first answer
+# What is raised by files that hold other bytes than were written.
+DAMAGED = (OSError, sqlite3.Error, ValueError, LookupError)
 _LONGEST_S = 10.0  # seconds that a search may read
 _PART = 1 << 20  # bytes that are read at once
 
@@ -72,7 +74,8 @@ INSERT INTO fact VALUES
 class Database:
     """The file, or without a folder a database in memory. Several threads may use it.
 
-    A damaged file raises `sqlite3.DatabaseError`, one that cannot be made an `OSError`.
+    What a proper close has noted is compared; after a kill SQLite checks. A damaged file raises
+    `sqlite3.DatabaseError`, one that cannot be made an `OSError`.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -82,14 +85,20 @@ class Database:
         self._reading = 0
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
+        # Whether a proper close has noted its bytes, and nothing has changed since.
+        self.noted = folder is not None and (folder / NOTE).exists()
         if self._file is not None:
             os.close(open_private(self._file))
-        # Whether a proper close has noted its bytes, and nothing has changed since.
-        self.noted = self._file is not None and self._file.with_name(NOTE).exists()
+            if self.noted and is_torn(self._file.parent, large=False):
+                raise sqlite3.DatabaseError("it has other bytes than when it was closed")
         self._writer = self._opened()
         try:
             if not self._writer.execute("SELECT 1 FROM sqlite_master").fetchone():
                 self._writer.executescript(f"BEGIN; {_TABLES.format(format=FORMAT)} COMMIT;")
+            elif not self.noted:  # as after a kill
+                [[state]] = self._writer.execute("PRAGMA quick_check(1)")
+                if state != "ok":
+                    raise sqlite3.DatabaseError(state)  # noqa: TRY301 - it is closed below
         except BaseException:
             self._writer.close()
             raise
@@ -153,19 +162,15 @@ class Database:
 
     def facts(self) -> dict[str, Any]:
         with self.reading() as connection:
-            return dict(connection.execute("SELECT name, value FROM fact").fetchall())
+            facts = dict(connection.execute("SELECT name, value FROM fact").fetchall())
+        if self.noted and self._file is not None:
+            facts["mark"] = _noted(self._file.with_name(NOTE)).mark
+        return facts
 
     def note(self, **facts: object) -> None:
         """Store facts about all rows; other facts stay as they are."""
         with self.changing() as connection:
             connection.executemany("INSERT OR REPLACE INTO fact VALUES (?, ?)", [*facts.items()])
-
-    def check(self) -> None:
-        """Check that SQLite can read all of it, as after a kill; else it is an error."""
-        with self.reading() as connection:
-            [[state]] = connection.execute("PRAGMA quick_check(1)")
-        if state != "ok":
-            raise sqlite3.DatabaseError(state)
 
     def close(self) -> None:
         """Close all connections; those that read are waited for: they take milliseconds."""
@@ -267,9 +272,9 @@ def changed_files(
     return changed
 
 
-def noted_mark(note: Path) -> str:
-    """The mark that was noted with the files; empty where there is none."""
-    return _noted(note).mark
+def is_torn(folder: Path, *, large: bool) -> bool:
+    """Whether the database has other bytes than were noted; if it is large, or if it is small."""
+    return bool(changed_files(folder / NOTE, folder, [FILE], large=large))
 
 
 def _noted(note: Path) -> _Note:

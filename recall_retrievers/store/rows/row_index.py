@@ -4,26 +4,16 @@ import logging
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreClosedError, StoreError
 from recall_retrievers.core.system import make_private
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.fields import Row
-from recall_retrievers.store.rows.database import (
-    FILE,
-    FORMAT,
-    LARGE,
-    NOTE,
-    changed_files,
-    note_files,
-    noted_mark,
-)
+from recall_retrievers.store.rows.database import DAMAGED, FILE, FORMAT, LARGE, NOTE, note_files
 from recall_retrievers.store.rows.follower import Follower
 from recall_retrievers.store.rows.table import Change, Table
 
@@ -73,7 +63,7 @@ class RowIndex:
         if not root.is_dir():
             return False
         try:
-            table = open_table(root, self.index.candidate)
+            table = Table(self.index.candidate, root)
         except DAMAGED as error:
             _log.warning("the row index in %s is built again: %r", root, error)
             return False
@@ -82,11 +72,9 @@ class RowIndex:
             table.close()
             return False
         self.table.close()
-        self.table, self.ready, mark = table, bool(known["whole"]), known["mark"]
-        if table.as_closed:  # then nothing was written since
-            mark = noted_mark(root / NOTE)
-        self._noted = mark, self.ready
-        self.follower.go_on(mark, len(self))
+        self.table, self.ready = table, bool(known["whole"])
+        self._noted = known["mark"], self.ready
+        self.follower.go_on(known["mark"], len(self))
         return True
 
     def prepare(self, *, build: bool, patient: bool) -> None:
@@ -244,29 +232,3 @@ class RowIndex:
         wait([self._built] if self._built else [], _JOINED_S)
         if self._opened and self._root is not None and self._root.is_dir():
             note_files(self._root / NOTE, self._root, [FILE], mark)
-
-
-# What is raised by files that hold other bytes than were written.
-DAMAGED = (OSError, sqlite3.Error, ValueError, LookupError)
-
-
-def open_table(root: Path, read: Callable[[Row], Candidate | None]) -> Table:
-    """The rows on the disk. What a proper close has noted is compared; after a kill SQLite checks.
-
-    Damaged files raise one of `DAMAGED`.
-    """
-    table = Table(read, root)
-    try:
-        if not table.as_closed:
-            table.data.check()
-        elif is_torn(root, large=False):
-            raise ValueError("it is torn")  # noqa: TRY301 - closed below
-    except BaseException:
-        table.close()
-        raise
-    return table
-
-
-def is_torn(root: Path, *, large: bool) -> bool:
-    """Whether the database has other bytes than were noted; if it is large, or if it is small."""
-    return bool(changed_files(root / NOTE, root, [FILE], large=large))

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import StoreClosedError
-from recall_retrievers.core.pool import Arm, Facts, Found, Keys, Scores, arms_of, keys_of
-from recall_retrievers.core.requests import Method
+from recall_retrievers.core.pool import Arm, Facts, Found, Keys, arms_of, keys_of
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection
@@ -206,12 +205,9 @@ def _with_tokens(
         if len(slots) and question.tokens is not None:
             near = table.likenesses(slots, question.tokens[0])
             for n in alike:
+                own = "similarity" if searches[n].method == "semantic" else "keyword"
                 tokens = near[np.searchsorted(slots, arms[n].keys)]
-                measured[n] = _measured(arms[n], searches[n].method, tokens)
+                scores = np.where(np.isnan(tokens), np.nan, arms[n].scores)
+                measures = {own: scores, "token_similarity": tokens}
+                measured[n] = replace(arms[n], measures=measures)
     return measured
-
-
-def _measured(arm: Arm, method: Method, tokens: Scores) -> Arm:
-    name = "similarity" if method == "semantic" else "keyword"
-    own = {name: np.where(np.isnan(tokens), np.nan, arm.scores)}
-    return replace(arm, measures={**own, **arm.measures, "token_similarity": tokens})

@@ -242,16 +242,11 @@ class Table:
 
     def differing(self, rows: Sequence[Row]) -> list[str]:
         """The ids of those of Chroma's rows whose text or metadata is another one here."""
+        query = "SELECT id, document, metadata FROM row WHERE id"
         with self.data.reading() as connection:
-            query, ids = "SELECT id, document, metadata FROM row WHERE id", [row[0] for row in rows]
-            known = {row_id: rest for row_id, *rest in select_in(connection, query, ids)}
-        return [
-            row_id
-            for row_id, document, metadata in rows
-            if row_id not in known
-            or known[row_id][0] != document
-            or (json.loads(known[row_id][1]) or {}) != (metadata or {})
-        ]
+            read = select_in(connection, query, [row[0] for row in rows])
+        known = {row_id: (document, json.loads(data) or {}) for row_id, document, data in read}
+        return [x for x, document, data in rows if known.get(x) != (document, data or {})]
 
     def written(self, ids: Sequence[str]) -> dict[str, int]:
         """When rows were written, in epoch milliseconds, by their id; without unknown ones."""
