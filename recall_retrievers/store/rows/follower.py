@@ -20,7 +20,6 @@ opened again: then all texts are compared, if others may have written since it w
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
@@ -102,9 +101,6 @@ class Follower:
             self.compared = 0
         elif self._watch.is_as(self._name, mark):
             self._others = self.compared = self._watch.others
-
-    def writing(self) -> AbstractContextManager[None]:
-        return nullcontext() if self._watch is None else self._watch.writing()
 
     def has_few(self, most: int) -> bool:
         return not self._collection.get(where=self._where, include=[], limit=1, offset=most)["ids"]

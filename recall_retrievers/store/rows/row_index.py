@@ -4,10 +4,10 @@ import logging
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from recall_retrievers.core.errors import StoreClosedError, StoreError
@@ -86,7 +86,9 @@ class RowIndex:
         """
         self.start()
         if not self._compared and (build or self.ready):
-            few = self._few if self.ready else patient or self.follower.has_few(WAITED_FOR)
+            few = len(self) <= _COMPARED_AT_ONCE
+            if not self.ready:
+                few = patient or self.follower.has_few(WAITED_FOR)
             built = self._start_building()
             if few:
                 built.result()
@@ -94,10 +96,6 @@ class RowIndex:
             self._take_over(self.follower.changes(self.table))
             if build and not self.ready:  # the disk has failed
                 self.prepare(build=build, patient=patient)
-
-    @property
-    def _few(self) -> bool:
-        return len(self) <= _COMPARED_AT_ONCE
 
     @property
     def _compared(self) -> bool:
@@ -109,7 +107,7 @@ class RowIndex:
             self.table.close()
             self.table, self._noted = self._new_table(), None
         self.ready = self.follower.begin()
-        self._note()
+        self.note()
 
     def _new_table(self) -> Table:
         try:
@@ -149,7 +147,7 @@ class RowIndex:
 
     def _build(self, built: Future[None]) -> None:
         try:
-            if self.ready and not self._few:  # a short program ends before that
+            if self.ready and len(self) > _COMPARED_AT_ONCE:  # a short program ends before that
                 self._closed.wait(_QUIET_S)
             count = self.index.chroma.count()
             _log.info("reading %d rows for the row index; it has %d", count, len(self))
@@ -158,7 +156,7 @@ class RowIndex:
                 self._take_over(self.follower.compare(table, progress=count > WAITED_FOR))
                 if not self._closed.is_set():  # else not all was compared
                     self.ready = self.table is table
-            self._note()
+            self.note()
             _log.info("read %d rows", len(self))
         except BaseException as error:  # noqa: BLE001 - it is raised where a question waits
             _log.debug("the row index is not built: %r", error)
@@ -206,7 +204,7 @@ class RowIndex:
                 self.table, self.ready = self._in_memory(error), False
                 self.table.take(change)
 
-    def _note(self) -> None:
+    def note(self) -> None:
         """Keep how far the rows follow the collection: they may be newer than that, never older."""
         if self._root is None or self._noted == (noted := (self.follower.mark, self.ready)):
             return
@@ -214,14 +212,6 @@ class RowIndex:
         with suppress(StoreClosedError, sqlite3.Error, OSError):
             self.table.data.note(form=self._form, mark=noted[0], whole=noted[1])
             self._noted = noted
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Let this process write rows, in Chroma and then here."""
-        self.start()
-        with self.follower.writing():
-            yield
-        self._note()
 
     def close(self) -> None:
         self._closed.set()

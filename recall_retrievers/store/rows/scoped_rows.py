@@ -10,7 +10,7 @@ import logging
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,12 +57,14 @@ class ScopedRows:
         self.holders = 0  # the stores of this process that have it open
         self._folder: Path | None = None
         self._held: FileLock | None = None  # on a folder of the user's
+        name = str(index.chroma.id)
+        if index.foreign:
+            name += f"-{hashed(repr(index.fields)):016x}"
         if path is not None:
-            self._folder = own_folder(path.folder) / _name(index)
+            self._folder = own_folder(path.folder) / name
         elif shared and index_dir is not None:
-            folder = index_dir / _name(index)
-            self._held = _held(folder)
-            self._folder = folder if self._held else None
+            self._held = _held(index_dir / name)
+            self._folder = None if self._held is None else index_dir / name
         self._alone = alone
         self._lock = threading.Lock()
         self._by_scope = OrderedDict[Scope, RowIndex]()
@@ -112,10 +114,14 @@ class ScopedRows:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        with ExitStack() as stack:
-            for _, rows in self._all():
-                stack.enter_context(rows.writing())
+        """Let this process write rows, in Chroma and then here."""
+        indexes = self._all()
+        for _, rows in indexes:
+            rows.start()
+        with nullcontext() if self._path is None else self._path.watch.writing():
             yield
+        for _, rows in indexes:
+            rows.note()
 
     def take(self, change: Change) -> None:
         """Take over what was just written; a row that has left a scope is forgotten there."""
@@ -197,8 +203,3 @@ def _held(folder: Path) -> FileLock | None:
         _log.warning("the rows of %s are kept in memory: %r", folder, error)
         return None
     return held
-
-
-def _name(index: Collection) -> str:
-    name = str(index.chroma.id)
-    return f"{name}-{hashed(repr(index.fields)):016x}" if index.foreign else name

@@ -104,10 +104,12 @@ def _arms(
     by_word = [search for search in searches if search.method == "keyword"]
     patient = any(search.text not in vectors for search in by_word)
     rows.prepare(build=bool(by_word), patient=patient)
-    if not rows.ready:
-        return arms_of([_in_chroma(index, each, vectors[each.text]) for each in searches])
+    if not rows.ready:  # then words are looked for among the hits by meaning
+        near = [index.nearest(vectors[x.text], x, index.filter_where(x)) for x in searches]
+        found = zip(searches, near, strict=True)
+        return arms_of([by_words(x.text, y) if x.method == "keyword" else y for x, y in found])
     table = rows.table
-    found = FoundRows(table, index, [each.scope for each in searches])
+    source = FoundRows(table, index, [each.scope for each in searches])
     # The searches of a question share conditions, which are looked up once.
     keys = [(x.scope, x.within, x.standing, id(x.filter), x.timezone) for x in searches]
     first = dict(zip(keys, searches, strict=True))
@@ -115,23 +117,17 @@ def _arms(
     wanted = [(Wanted(x.scope, x.within, x.standing), wheres[key]) for key, x in first.items()]
     selected = dict(zip(first, table.select(wanted), strict=True))
     arms = [
-        _OneSearch(index, table, found, x, wheres[key], selected[key]).arm(vectors.get(x.text))
+        _OneSearch(index, table, source, x, wheres[key], selected[key]).arm(vectors.get(x.text))
         for key, x in zip(keys, searches, strict=True)
     ]
     return _with_tokens(searches, arms, embedded, table)
-
-
-def _in_chroma(index: Collection, search: Search, vector: NDArray[np.float32]) -> list[Hit]:
-    """The hits while the row index is built: words are looked for among those by meaning."""
-    hits = index.nearest(vector, search, index.filter_where(search))
-    return hits if search.method == "semantic" else by_words(search.text, hits)
 
 
 @dataclass(frozen=True, slots=True)
 class _OneSearch:
     index: Collection
     table: Table
-    found: FoundRows
+    source: FoundRows
     search: Search
     where: Where | None  # what its filter says
     rows: Selection  # that may be wanted
@@ -153,7 +149,7 @@ class _OneSearch:
                 slots, scores = table.nearest(rows.slots, unit(vector), most, among)
             fits = self._fitting(slots)[: search.limit]
             if len(fits) >= search.limit or len(slots) < most:
-                return Arm(self.found, slots[fits], scores[fits], words=words)
+                return Arm(self.source, slots[fits], scores[fits], words=words)
             most = round(most * max(_MORE, 1.5 * search.limit / max(len(fits), 1)))
 
     def _by_chroma(self, vector: NDArray[np.float32]) -> Arm:
@@ -172,7 +168,7 @@ class _OneSearch:
         order = np.flatnonzero(known)[np.argsort(-cosines[known], kind="stable")]
         slots, scores = slots[order], cosines[order].clip(0, 1).astype(np.float64)
         fits = self._fitting(slots)[: self.search.limit]
-        return Arm(self.found, slots[fits], scores[fits])
+        return Arm(self.source, slots[fits], scores[fits])
 
     def _fitting(self, slots: Slots) -> NDArray[np.intp]:
         """The numbers of those of some rows that fit exactly.
@@ -186,7 +182,7 @@ class _OneSearch:
         if self.where is not None:
             fulfilling = self.table.fulfilling(slots.tolist(), self.where)
             slots = np.array([slot if slot in fulfilling else -1 for slot in slots.tolist()])
-        facts = self.found.facts(slots[slots >= 0])
+        facts = self.source.facts(slots[slots >= 0])
         fits = [not within or any(matching) for matching in facts.matches(within)]
         return np.flatnonzero(np.isin(slots, facts.keys[fits]))
 

@@ -202,8 +202,7 @@ class Table:
         """Keep vectors, and return their checksums; 0 where there are none."""
         if embedded is None or not slots:
             return 0
-        room = max(len(self._columns), max(slots) + 1)
-        checks = self._vectors.put(np.array(slots), embedded.vectors, -(-room // SEGMENT) * SEGMENT)
+        checks = self._vectors.put(np.array(slots), embedded.vectors)
         query = "UPDATE fact SET value = ? WHERE name = 'dimension'"
         connection.execute(query, (self._vectors.dimension,))
         return checks
