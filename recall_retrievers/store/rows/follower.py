@@ -41,6 +41,7 @@ COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do f
 RARELY = 10  # times as long as it took, until something costly is done again
 _ROWS = 5_000  # of a scope a call
 _PAGE = 1000  # rows with their texts a call: with 250 it takes half as long again
+_MANY = 10_000  # rows that take a second
 _MOST_TIMES = 30_000  # a call: SQLite takes 32,766 variables
 _DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has stored it
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
@@ -118,10 +119,10 @@ class Follower:
                     # Fewer than there were: this process has deleted some.
                     yield from self._look(table, max(0, min(self._place, len(table)) - 1))
 
-    def compare(self, table: Table, *, progress: bool) -> Iterator[Change]:
+    def compare(self, table: Table) -> Iterator[Change]:
         """Compare all rows: what is gone, what is new, and what has another text."""
         others = self._look_at_files()
-        yield from self._look(table, 0, texts=True, progress=progress)
+        yield from self._look(table, 0, texts=True)
         self.compared = others
 
     # -- a look -----------------------------------------------------------------------------------
@@ -142,9 +143,7 @@ class Follower:
         known = self._counted if self._scoped else len(table)
         return known <= COUNTED_AT_ONCE and self._collection.count() != known
 
-    def _look(
-        self, table: Table, start: int, *, texts: bool = False, progress: bool = False
-    ) -> Iterator[Change]:
+    def _look(self, table: Table, start: int, *, texts: bool = False) -> Iterator[Change]:
         """Compare the ids from a place on: all of them where these do not fit to those known."""
         clock, others = time.monotonic(), self._look_at_files()
         if self._scoped and (not start or self._counted <= COUNTED_AT_ONCE):
@@ -172,7 +171,7 @@ class Follower:
             if texts:
                 for old in self.read([x for x in there if x not in changed], _TEXTS):
                     changed.update(table.differing(old.rows))
-            yield from self.read([x for x in there if x in changed], progress=progress)
+            yield from self.read([x for x in there if x in changed])
         self._place, self._last = start + len(there), there[-1] if there else ""
         self._looked, self._others = clock, others
 
@@ -197,14 +196,12 @@ class Follower:
         if far:
             self._far_seen, self._far_at = now, clock + RARELY * took
 
-    def read(
-        self, ids: Sequence[str], include: Sequence[str] = (), *, progress: bool = False
-    ) -> Iterator[Change]:
-        """Rows, page by page."""
+    def read(self, ids: Sequence[str], include: Sequence[str] = ()) -> Iterator[Change]:
+        """Rows, page by page; with a progress bar where many are read as a whole."""
         most = min(_PAGE, self._index.most_rows)
         parts = [list(ids[start : start + most]) for start in range(0, len(ids), most)]
-        wanted = [*(include or self._include)]
-        for part in progress_bar(parts, desc="indexing", unit="pages", wanted=progress):
+        wanted, many = [*(include or self._include)], not include and len(ids) > _MANY
+        for part in progress_bar(parts, desc="indexing", unit="pages", wanted=many):
             try:
                 page = self._collection.get(ids=part, include=wanted)
             except StoreError as error:

@@ -149,15 +149,14 @@ class RowIndex:
         try:
             if self.ready and len(self) > _COMPARED_AT_ONCE:  # a short program ends before that
                 self._closed.wait(_QUIET_S)
-            count = self.index.chroma.count()
-            _log.info("reading %d rows for the row index; it has %d", count, len(self))
+            _log.info("reading the rows of the row index; it has %d", len(self))
             while not self._compared and not self._closed.is_set():
                 table = self.table  # it is replaced when its disk fails
-                self._take_over(self.follower.compare(table, progress=count > WAITED_FOR))
+                self._take_over(self.follower.compare(table))
                 if not self._closed.is_set():  # else not all was compared
                     self.ready = self.table is table
             self.note()
-            _log.info("read %d rows", len(self))
+            _log.info("read: it has %d", len(self))
         except BaseException as error:  # noqa: BLE001 - it is raised where a question waits
             _log.debug("the row index is not built: %r", error)
             built.set_exception(error)

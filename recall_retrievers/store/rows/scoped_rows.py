@@ -125,10 +125,10 @@ class ScopedRows:
 
     def take(self, change: Change) -> None:
         """Take over what was just written; a row that has left a scope is forgotten there."""
+        read = [self._index.candidate(row) for row in change.rows] if self.by_scope else []
         for scope, index in self._all():
             if self.by_scope:
                 # Without token vectors: only the rows that this process has written had any.
-                read = [*map(self._index.candidate, change.rows)]
                 here = [n for n, each in enumerate(read) if each and scope.holds(each.scope)]
                 others = [row[0] for n, row in enumerate(change.rows) if n not in here]
                 index.take(change.part(here, [*change.gone, *others]))
