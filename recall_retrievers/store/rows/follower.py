@@ -27,11 +27,11 @@ import numpy as np
 
 from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.core.scope import ANYBODY, Scope
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, to_milliseconds
-from recall_retrievers.store.chroma.watch import Watch
+from recall_retrievers.store.chroma.place import Place
 from recall_retrievers.store.chroma.where import all_of, scope_where
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.table import Change, Table
@@ -57,18 +57,21 @@ class Follower:
     def __init__(
         self,
         index: Collection,
-        scope: Scope = ANYBODY,  # whose rows are followed
+        place: Place | None,  # None = the caller passed the collection
+        scope: Scope,  # whose rows are followed
         *,
-        watch: Watch | None = None,  # of its path
-        alone: bool = False,  # nobody else can write to it while it is open
-        shared: bool = False,  # it is on a server, where vectors stay
+        alone: bool,  # nobody else can write to it while it is open
     ) -> None:
         self._index = index
         self._collection: Any = index.chroma
         self._name = f"{index.chroma.id} {index.fields!r}"
         self._where = scope_where(scope, index.fields)
-        self._watch, self._alone, self._shared = watch, alone, shared
-        self._include = _TEXTS if shared else (*_TEXTS, "embeddings")
+        self._watch = place.held.watch if place and place.held else None
+        self._shared = place is None or place.shared
+        self._alone = alone
+        self._include = (
+            _TEXTS if self._shared else (*_TEXTS, "embeddings")
+        )  # those of a server stay there
         self._looking = threading.Lock()
         self._looked = -POLL_S  # the clock counts from 0
         self._others = -1  # what `Watch.others` was at the last look

@@ -19,7 +19,7 @@ from filelock import FileLock
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.system import LOCKED, file_lock, make_private
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.place import HeldPath, Place
+from recall_retrievers.store.chroma.place import Place
 from recall_retrievers.store.rows.database import hashed, own_folder
 from recall_retrievers.store.rows.follower import Follower
 from recall_retrievers.store.rows.row_index import RowIndex
@@ -45,27 +45,22 @@ class ScopedRows:
     """
 
     def __init__(
-        self,
-        index: Collection,
-        path: HeldPath | None,
-        index_dir: Path | None,  # where those of a server are kept
-        *,
-        alone: bool,
-        shared: bool,
+        self, index: Collection, place: Place | None, index_dir: Path | None, *, alone: bool
     ) -> None:
-        self._index, self._path, self.by_scope = index, path, shared
+        self._index, self._place, self._alone = index, place, alone
+        self._path = None if place is None else place.held
+        self.by_scope = place is None or place.shared
         self.holders = 0  # the stores of this process that have it open
         self._folder: Path | None = None
         self._held: FileLock | None = None  # on a folder of the user's
         name = str(index.chroma.id)
         if index.foreign:
             name += f"-{hashed(repr(index.fields)):016x}"
-        if path is not None:
-            self._folder = own_folder(path.folder) / name
-        elif shared and index_dir is not None:
+        if self._path is not None:
+            self._folder = own_folder(self._path.folder) / name
+        elif self.by_scope and index_dir is not None:
             self._held = _held(index_dir / name)
             self._folder = None if self._held is None else index_dir / name
-        self._alone = alone
         self._lock = threading.Lock()
         self._by_scope = OrderedDict[Scope, RowIndex]()
         self._questions = Counter[Scope]()  # that run now
@@ -101,10 +96,7 @@ class ScopedRows:
         return scope if self.by_scope else ANYBODY
 
     def _made(self, scope: Scope) -> RowIndex:
-        watch = None if self._path is None else self._path.watch
-        follower = Follower(
-            self._index, scope, watch=watch, alone=self._alone, shared=self.by_scope
-        )
+        follower = Follower(self._index, self._place, scope, alone=self._alone)
         folder = self._folder
         if folder is not None and self.by_scope:
             folder /= f"{hashed(repr(sorted(scope.fields().items()))):016x}"
@@ -167,7 +159,7 @@ def open_rows(
     key = folder, str(index.chroma.id), form, str(index_dir if shared else None)
     with _opening:
         if key not in _open:
-            _open[key] = ScopedRows(index, path, index_dir, alone=alone, shared=shared)
+            _open[key] = ScopedRows(index, place, index_dir, alone=alone)
         _open[key].holders += 1
         return _open[key]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,6 @@ class FoundRows(Found):
         self._table = table
         self._index = index
         self._scopes = set(scopes)
-        self._ids: dict[int, str] = {}
         self._facts: dict[bytes, Facts] = {}
         self._read: dict[int, Candidate | None] = {}  # several stages look at the same rows
 
@@ -44,8 +44,10 @@ class FoundRows(Found):
         try:
             read = self._table.memories(new, None)
         except StoreClosedError:  # nobody searches the scope any more, or its rows are read anew
-            there = self._index.read([self._ids[key] for key in new], None)
-            read = [there.get(self._ids[key]) for key in new]
+            known = [zip(x.keys.tolist(), x.ids, strict=True) for x in self._facts.values()]
+            ids = dict(chain(*known))
+            there = self._index.read([ids[key] for key in new], None)
+            read = [there.get(ids[key]) for key in new]
         for key, memory in zip(new, read, strict=True):
             mine = memory and any(scope.holds(memory.scope) for scope in self._scopes)
             self._read[key] = memory if mine else None
@@ -59,9 +61,7 @@ class FoundRows(Found):
         """What ranking reads of rows; it is read once."""
         known = keys.tobytes()
         if known not in self._facts:
-            facts = self._table.facts_of(keys, self)
-            self._ids |= zip(facts.keys.tolist(), facts.ids, strict=True)
-            self._facts[known] = facts
+            self._facts[known] = self._table.facts_of(keys, self)
         return self._facts[known]
 
 
