@@ -67,11 +67,9 @@ class Follower:
         self._name = f"{index.chroma.id} {index.fields!r}"
         self._where = scope_where(scope, index.fields)
         self._watch = place.held.watch if place and place.held else None
-        self._shared = place is None or place.shared
+        self._shared = place is None or place.shared  # it is on a server, where vectors stay
         self._alone = alone
-        self._include = (
-            _TEXTS if self._shared else (*_TEXTS, "embeddings")
-        )  # those of a server stay there
+        self._include = _TEXTS if self._shared else (*_TEXTS, "embeddings")
         self._looking = threading.Lock()
         self._looked = -POLL_S  # the clock counts from 0
         self._others = -1  # what `Watch.others` was at the last look
