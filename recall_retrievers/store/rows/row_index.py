@@ -42,9 +42,6 @@ class RowIndex:
         self._closed = threading.Event()
         self._built: Future[None] | None = None
 
-    def __len__(self) -> int:
-        return len(self.table)
-
     # -- opening ----------------------------------------------------------------------------------
 
     def start(self) -> None:
@@ -74,7 +71,7 @@ class RowIndex:
         self.table.close()
         self.table, self.ready = table, bool(known["whole"])
         self._noted = known["mark"], self.ready
-        self.follower.go_on(known["mark"], len(self))
+        self.follower.go_on(known["mark"], len(self.table))
         return True
 
     def prepare(self, *, build: bool, patient: bool) -> None:
@@ -86,7 +83,7 @@ class RowIndex:
         """
         self.start()
         if not self._compared and (build or self.ready):
-            few = len(self) <= _COMPARED_AT_ONCE
+            few = len(self.table) <= _COMPARED_AT_ONCE
             if not self.ready:
                 few = patient or self.follower.has_few(WAITED_FOR)
             built = self._start_building()
@@ -147,16 +144,18 @@ class RowIndex:
 
     def _build(self, built: Future[None]) -> None:
         try:
-            if self.ready and len(self) > _COMPARED_AT_ONCE:  # a short program ends before that
+            if (
+                self.ready and len(self.table) > _COMPARED_AT_ONCE
+            ):  # a short program ends before that
                 self._closed.wait(_QUIET_S)
-            _log.info("reading the rows of the row index; it has %d", len(self))
+            _log.info("reading the rows of the row index; it has %d", len(self.table))
             while not self._compared and not self._closed.is_set():
                 table = self.table  # it is replaced when its disk fails
                 self._take_over(self.follower.compare(table))
                 if not self._closed.is_set():  # else not all was compared
                     self.ready = self.table is table
             self.note()
-            _log.info("read: it has %d", len(self))
+            _log.info("read: it has %d", len(self.table))
         except BaseException as error:  # noqa: BLE001 - it is raised where a question waits
             _log.debug("the row index is not built: %r", error)
             built.set_exception(error)

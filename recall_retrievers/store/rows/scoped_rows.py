@@ -140,11 +140,11 @@ class ScopedRows:
     def _surplus(self) -> list[RowIndex]:
         """The indexes to let go, taken out."""
         gone = list[RowIndex]()
-        rows = sum(max(len(each), _A_SCOPE) for each in self._by_scope.values())
+        rows = sum(max(len(each.table), _A_SCOPE) for each in self._by_scope.values())
         for scope in list(self._by_scope)[:-1]:
             if rows > _MOST and not self._questions[scope]:
                 gone.append(self._by_scope.pop(scope))
-                rows -= max(len(gone[-1]), _A_SCOPE)
+                rows -= max(len(gone[-1].table), _A_SCOPE)
                 del self._questions[scope]
         return gone
 
