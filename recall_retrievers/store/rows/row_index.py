@@ -144,9 +144,8 @@ class RowIndex:
 
     def _build(self, built: Future[None]) -> None:
         try:
-            if (
-                self.ready and len(self.table) > _COMPARED_AT_ONCE
-            ):  # a short program ends before that
+            # A short program ends before many are compared.
+            if self.ready and len(self.table) > _COMPARED_AT_ONCE:
                 self._closed.wait(_QUIET_S)
             _log.info("reading the rows of the row index; it has %d", len(self.table))
             while not self._compared and not self._closed.is_set():
