@@ -36,7 +36,7 @@ def shares(
     mixed = unit(part * texts[one] + (1 - part) * texts[other])
     vectors = dice.permutation(np.concatenate([texts, mixed])[:rows])
     slots, kept = np.arange(rows), Vectors(None, 0, 0)
-    kept.put(slots, vectors, rows)
+    kept.put(slots, vectors)
     kept.make_sketches(slots)
     found = np.empty((len(_COMPARED), len(_NEAREST), len(questions)))
     for number, question in enumerate(questions):

@@ -43,8 +43,14 @@ from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.watch import DATABASE
 from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.embedding.local_model import unit
-from recall_retrievers.store.rows.closing import changed_files, note_files, own_folder
-from recall_retrievers.store.rows.row_index import DAMAGED, is_torn, open_table
+from recall_retrievers.store.rows.database import (
+    DAMAGED,
+    changed_files,
+    is_torn,
+    note_files,
+    own_folder,
+)
+from recall_retrievers.store.rows.table import Table
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -281,7 +287,7 @@ def _ours(
     If ``unclean``, only those of a row index that was not closed.
     """
     for root in own_folder(folder).glob(f"{collection.id}*"):
-        with suppress(*DAMAGED), closing(open_table(root, lambda _: None)) as table:
+        with suppress(*DAMAGED), closing(Table(lambda _: None, root)) as table:
             if not (table.as_closed and (unclean or is_torn(root, large=True))):
                 yield from table.vectors()
 
@@ -348,7 +354,7 @@ def _checked(folder: Path, found: _Answer, torn: str, waiting: list[tuple[str, s
 
 def _torn_rows(root: Path) -> bool:
     try:
-        with closing(open_table(root, lambda _: None)) as table:
+        with closing(Table(lambda _: None, root)) as table:
             torn = len(table.torn_vectors()) > 0
             return torn or (table.as_closed and is_torn(root, large=True))
     except DAMAGED:

@@ -16,8 +16,7 @@ from recall_retrievers.ranking.ratios import PAUSE
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.where import Where
 from recall_retrievers.store.conditions import UNDATED, Conditions
-from recall_retrievers.store.rows.cells import decided
-from recall_retrievers.store.rows.columns import NEVER, Slots, Wanted
+from recall_retrievers.store.rows.columns import NEVER, Slots, Wanted, decided
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.table import Table

@@ -29,6 +29,7 @@ from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.embedding.local_model import Embedded, TokenVectors
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, indexes_of
+from recall_retrievers.store.rows.table import Change
 
 _log = logging.getLogger(__name__)
 
@@ -264,7 +265,6 @@ class Writer:
     def _put(self, ready: Sequence[Ready], present: _Present, embedded: Embedded) -> None:
         """Write whole rows in one call of Chroma, and then in the row indexes."""
         now = {WRITTEN_AT: to_milliseconds(datetime.now(UTC))}
-        memories = [each.memory for each in ready]
         rows = [(x.memory.id, x.memory.content, {**x.metadata, **now}) for x in ready]
         ids, texts, metadatas = zip(*rows, strict=True)
         # Chroma merges metadata, so what a row had before is set to None.
@@ -277,7 +277,7 @@ class Writer:
                 metadatas=[{**old, **new} for old, new in zip(had, metadatas, strict=True)],
             )
             for each in indexes:
-                each.put(rows, memories, embedded)
+                each.take(Change(rows, embedded))
             self._collection.learn_dimension(embedded.vectors)
 
     def _delete(self, ids: Sequence[str]) -> None:
@@ -286,7 +286,7 @@ class Writer:
             with self._locks.writing, self._indexes() as indexes:
                 self._chroma.delete(ids=part)
                 for each in indexes:  # at once: the next part may fail
-                    each.drop(part)
+                    each.take(Change(gone=part))
 
     @contextmanager
     def _indexes(self) -> Iterator[Sequence[ScopedRows]]:

@@ -35,8 +35,7 @@ import langchain_recall
 import llamaindex_recall
 from langchain_recall import FuseRerank, RecallRetriever, RecencyRank, SemanticRank
 from recall_retrievers.core.errors import ScopeError
-from recall_retrievers.store import RecallStore
-from recall_retrievers.store.rows.searcher import Searcher
+from recall_retrievers.store import RecallStore, opened
 
 BOB = {"configurable": {"user_id": "bob", "timestamp": "2024-03-06T12:00:00Z", "k": 1}}
 
@@ -197,15 +196,15 @@ def test_async_does_not_block_the_event_loop(
     retriever: Any, of_nodes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search waits for the loop: where it blocked it, it would wait in vain."""
-    arms = Searcher.arms
+    search = opened.search
     ticked = threading.Event()
     waited: list[bool] = []
 
-    def waiting(self: Searcher, *asked: Any) -> Any:
+    def waiting(*asked: Any) -> Any:
         waited.append(ticked.wait(30))
-        return arms(self, *asked)
+        return search(*asked)
 
-    monkeypatch.setattr(Searcher, "arms", waiting)
+    monkeypatch.setattr(opened, "search", waiting)
 
     async def with_a_loop(answer: Any) -> None:
         ticked.clear()

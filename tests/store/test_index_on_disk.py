@@ -24,7 +24,7 @@ from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.local_model import Embedded, unit
 from recall_retrievers.store.rows import row_index, scoped_rows, words
 from recall_retrievers.store.rows.columns import Wanted
-from recall_retrievers.store.rows.table import Table
+from recall_retrievers.store.rows.table import Change, Table
 
 SMALL = SmallEmbedding(16)
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
@@ -153,9 +153,9 @@ def test_while_many_rows_are_read_a_question_is_answered_by_meaning_and_says_so(
     go_on = threading.Event()
     take = row_index.RowIndex.take
 
-    def held(*given: Any) -> None:
-        assert go_on.wait(30)
-        take(*given)
+    def held(rows: row_index.RowIndex, change: Change, *while_read: Any) -> None:
+        assert not while_read or go_on.wait(30)
+        take(rows, change, *while_read)
 
     monkeypatch.setattr(row_index.RowIndex, "take", held)
     with RecallStore(tmp_path, embedding=SMALL) as store:
@@ -197,11 +197,11 @@ def test_a_change_that_fails_in_the_middle_leaves_no_half_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = Table(lambda _: Candidate(content="tea"), tmp_path)
-    rows.put([("a", "tea", {})], [Candidate(content="tea")])
+    rows.take(Change([("a", "tea", {})]))
     monkeypatch.setattr(words, "put", lambda *_: (_ for _ in ()).throw(OSError("no room")))
-    for change in (lambda: rows.put([("b", "tea", {})], [None]), lambda: rows.drop(["a"])):
+    for change in (Change([("b", "tea", {})]), Change(gone=["a"])):
         with pytest.raises(OSError, match="no room"):
-            change()
+            rows.take(change)
     monkeypatch.undo()
     rows.close()
     again = Table(lambda _: Candidate(content="tea"), tmp_path)
@@ -218,7 +218,7 @@ def test_the_nearest_by_sketches_are_those_of_plain_cosines() -> None:
     table, there, found, wanted = Table(lambda _: None), 0, 0, 0
     for end in (2_000, 3_500, 6_000):
         new = [(str(n), None, None) for n in range(there, end)]
-        table.put(new, [None] * len(new), Embedded(rows[there:end]))
+        table.take(Change(new, Embedded(rows[there:end])))
         there, asked = end, questions[: end // 100]
         for question, cosines in zip(asked, asked @ rows[:end].T, strict=True):
             best, similarities = table.nearest(table.living(), question, 10, 400)
@@ -235,7 +235,7 @@ def test_opening_reads_no_row_and_changes_no_file(
     with RecallStore(tmp_path, embedding=SMALL) as store:
         store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(120)])
     folder = root_of(tmp_path)
-    before = {each: each.stat() for each in folder.iterdir() if each.name != "closed.mark"}
+    before = {each: each.stat() for each in folder.iterdir() if each.name != "closed.json"}
     monkeypatch.delattr(row_index.RowIndex, "take")
     with RecallStore(tmp_path, embedding=SMALL) as store:
         assert by_words(store, "word7") == ["m7"]

@@ -4,7 +4,7 @@ import itertools
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,7 +17,7 @@ from store.places import by_words, client_in
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows.row_index import RowIndex
-from recall_retrievers.store.rows.table import Table
+from recall_retrievers.store.rows.table import Change, Table
 
 
 @pytest.fixture(params=["memory", "path", "server"])
@@ -82,19 +82,19 @@ def test_the_row_index_hears_of_writes_in_the_order_of_chroma(
     stores: list[RecallStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = threading.Event()
-    put = RowIndex.put
+    take = RowIndex.take
 
-    def held(rows: RowIndex, new: Any, *more: Any) -> None:
-        if new[0][1] == "tea":
+    def held(rows: RowIndex, change: Change, *more: Any) -> None:
+        if change.rows[0][1] == "tea":
             stored.set()
             time.sleep(0.3)  # in which the other could write the row, and be heard first
-        put(rows, new, *more)
+        take(rows, change, *more)
 
     def second() -> None:
         assert stored.wait(10)
         stores[1].add([{"id": "m0", "content": "milk"}])
 
-    monkeypatch.setattr(RowIndex, "put", held)
+    monkeypatch.setattr(RowIndex, "take", held)
     together(lambda: stores[0].add([{"id": "m0", "content": "tea"}]), second)
     for store in stores:
         assert (by_words(store, "tea"), by_words(store, "milk"), store.count()) == ([], ["m0"], 2)
@@ -106,21 +106,21 @@ METHODS = ("keyword", "semantic")
 
 
 @pytest.fixture
-def put(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each row is put into the row index."""
+def taken(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each row is taken over by the row index."""
     counts: Counter[str] = Counter()
-    put = Table.put
+    take = Table.take
 
-    def counting(table: Table, rows: Sequence[Any], *rest: Any) -> None:
-        counts.update(row[0] for row in rows)
-        put(table, rows, *rest)
+    def counting(table: Table, change: Change) -> None:
+        counts.update(change.ids)
+        take(table, change)
 
-    monkeypatch.setattr(Table, "put", counting)
+    monkeypatch.setattr(Table, "take", counting)
     return counts
 
 
 def test_what_a_thread_has_stored_it_finds_at_once_and_it_is_taken_over_once(
-    tmp_path: Path, put: Counter[str]
+    tmp_path: Path, taken: Counter[str]
 ) -> None:
     missed: list[tuple[Any, ...]] = []
 
@@ -136,8 +136,8 @@ def test_what_a_thread_has_stored_it_finds_at_once_and_it_is_taken_over_once(
         store.add(["tea"])
         together(*(lambda n=n: write(store, f"user{n}") for n in range(8)))
         assert not missed
-        assert set(put.values()) == {1}
-        assert len(put) == store.count() == 97
+        assert set(taken.values()) == {1}
+        assert len(taken) == store.count() == 97
 
 
 @pytest.mark.parametrize("where", ["folder", "memory"])

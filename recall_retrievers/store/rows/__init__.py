@@ -2,5 +2,5 @@
 
 `Database` is its file, `Table` the rows in it, `RowIndex` what keeps them in step with Chroma.
 
-May import: core, text, timeline, and of store chroma, disk and embedding.
+May import: core, text, timeline, and of store chroma and embedding.
 """

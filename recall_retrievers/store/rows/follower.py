@@ -19,35 +19,33 @@ opened again: then all texts are compared, if others may have written since it w
 
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.core.scope import ANYBODY, Scope
+from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, to_milliseconds
-from recall_retrievers.store.chroma.watch import Watch
+from recall_retrievers.store.chroma.place import Place
 from recall_retrievers.store.chroma.where import all_of, scope_where
-from recall_retrievers.store.rows.table import Table
+from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.rows.table import Change, Table
 
 POLL_S = 1.0  # seconds between two looks
 COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
 RARELY = 10  # times as long as it took, until something costly is done again
 _ROWS = 5_000  # of a scope a call
 _PAGE = 1000  # rows with their texts a call: with 250 it takes half as long again
+_MANY = 10_000  # rows that take a second
 _MOST_TIMES = 30_000  # a call: SQLite takes 32,766 variables
 _DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has stored it
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
 _TEXTS = ("documents", "metadatas")
-
-Page = Mapping[str, Any]  # rows as Chroma returns them
-Change = Page | list[str]  # rows that are new or were replaced, or the ids of rows that are gone
 
 
 class Follower:
@@ -59,22 +57,23 @@ class Follower:
     def __init__(
         self,
         index: Collection,
-        scope: Scope = ANYBODY,  # whose rows are followed
+        place: Place | None,  # None = the caller passed the collection
+        scope: Scope,  # whose rows are followed
         *,
-        watch: Watch | None = None,  # of its path
-        alone: bool = False,  # nobody else can write to it while it is open
-        shared: bool = False,  # it is on a server, where vectors stay
+        alone: bool,  # nobody else can write to it while it is open
     ) -> None:
         self._index = index
         self._collection: Any = index.chroma
         self._name = f"{index.chroma.id} {index.fields!r}"
         self._where = scope_where(scope, index.fields)
-        self._watch, self._alone, self._shared = watch, alone, shared
-        self._include = _TEXTS if shared else (*_TEXTS, "embeddings")
+        self._watch = place.held.watch if place and place.held else None
+        self._shared = place is None or place.shared  # it is on a server, where vectors stay
+        self._alone = alone
+        self._include = _TEXTS if self._shared else (*_TEXTS, "embeddings")
         self._looking = threading.Lock()
         self._looked = -POLL_S  # the clock counts from 0
         self._others = -1  # what `Watch.others` was at the last look
-        self._compared = -1  # and when all texts were compared
+        self.compared: int | None = None  # and when all texts were compared; None = they were not
         self._far_at = 0.0
         self._seen = self._far_seen = 0  # when times of writing were last compared
         self._place, self._last = 0, ""  # how many rows there were at the last look, and the last
@@ -86,30 +85,24 @@ class Follower:
         """How far the collection was followed, for the next opening; empty = not known."""
         if self._watch is None:
             return str(self._seen)
-        return self._watch.mark(self._name, self._compared)
+        return "" if self.compared is None else self._watch.mark(self._name, self.compared)
 
     def begin(self) -> bool:
         """Follow the collection from this moment on; True if it is empty, so that all is known."""
         self._seen = self._far_seen = to_milliseconds(datetime.now(UTC))
-        others = self._watch.look() if self._watch else 0
+        self._others = self._look_at_files()
         empty = not self._collection.count()
-        if empty:
-            self._others = self._compared = others
+        self.compared = self._others if empty else None
         return empty
 
-    def go_on(self, mark: str, rows: int) -> bool:
-        """Follow the collection from a mark on; False if all texts must be compared."""
+    def go_on(self, mark: str, rows: int) -> None:
+        """Follow the collection from a mark on; else all texts must be compared."""
         self._place = rows
         if self._watch is None:
             self._seen = self._far_seen = int(mark) if mark.isdigit() else 0
-            return True
-        if not self._watch.is_as(self._name, mark):
-            return False
-        self._others = self._compared = self._watch.others
-        return True
-
-    def writing(self) -> AbstractContextManager[None]:
-        return nullcontext() if self._watch is None else self._watch.writing()
+            self.compared = 0
+        elif self._watch.is_as(self._name, mark):
+            self._others = self.compared = self._watch.others
 
     def has_few(self, most: int) -> bool:
         return not self._collection.get(where=self._where, include=[], limit=1, offset=most)["ids"]
@@ -122,36 +115,21 @@ class Follower:
         if self._may_be_behind(table):
             with self._looking:
                 if self._may_be_behind(table):
-                    yield from self._look(table)
+                    if self._shared and not self._index.foreign:
+                        yield from self._by_time(table)
+                    # Fewer than there were: this process has deleted some.
+                    yield from self._look(table, max(0, min(self._place, len(table)) - 1))
 
-    def compare(
-        self, table: Table, *, texts: bool = False, progress: bool = False
-    ) -> Iterator[Change]:
-        """Compare all ids: what is gone, and what is new; ``texts`` = and all that is known."""
-        clock, others = time.monotonic(), self._watch.look() if self._watch else 0
-        self._counted = self._collection.count()
-        if self._scoped and not len(table):  # one call instead of three
-            there = list[str]()
-            for page in self._index.pages(_TEXTS, most=_ROWS, where=self._where):
-                there += page["ids"]
-                yield page
-        else:
-            there = self._index.ids(self._where)
-            known = set(table.ids())
-            # What came after the last row may have the id of an old one.
-            later = there[there.index(self._last) + 1 :] if self._last in there else []
-            new = {*there}.difference(known).union(later)
-            yield [*known.difference(there)]
-            if texts:
-                for page in self.read([x for x in there if x not in new], _TEXTS):
-                    new.update(table.differing(page))
-            yield from self.read([x for x in there if x in new], progress=progress)
-        self._place, self._last = len(there), there[-1] if there else ""
-        self._looked, self._others = clock, others
-        if texts:
-            self._compared = others
+    def compare(self, table: Table) -> Iterator[Change]:
+        """Compare all rows: what is gone, what is new, and what has another text."""
+        others = self._look_at_files()
+        yield from self._look(table, 0, texts=True)
+        self.compared = others
 
     # -- a look -----------------------------------------------------------------------------------
+
+    def _look_at_files(self) -> int:
+        return 0 if self._watch is None else self._watch.look()
 
     def _may_be_behind(self, table: Table) -> bool:
         now = time.monotonic()
@@ -166,23 +144,37 @@ class Follower:
         known = self._counted if self._scoped else len(table)
         return known <= COUNTED_AT_ONCE and self._collection.count() != known
 
-    def _look(self, table: Table) -> Iterator[Change]:
-        started, others = time.monotonic(), self._watch.look() if self._watch else 0
-        if self._scoped and self._counted <= COUNTED_AT_ONCE:  # else it is not asked for
+    def _look(self, table: Table, start: int, *, texts: bool = False) -> Iterator[Change]:
+        """Compare the ids from a place on: all of them where these do not fit to those known."""
+        clock, others = time.monotonic(), self._look_at_files()
+        if self._scoped and (not start or self._counted <= COUNTED_AT_ONCE):
             self._counted = self._collection.count()
-        if self._shared and not self._index.foreign:
-            yield from self._by_time(table)
-        start = max(0, min(self._place, len(table)) - 1)  # fewer: this process has deleted some
-        there = self._index.ids(self._where, start)
-        unknown = table.slots_of(there) < 0
-        new = [row_id for row_id, is_new in zip(there, unknown.tolist(), strict=True) if is_new]
-        is_last = start + 1 != self._place or self._last in ("", *there[:1])
-        if is_last and len(table) + len(new) == start + len(there):
+        there = list[str]()
+        if self._scoped and not len(table):  # one call instead of two
+            for page in self._index.pages(_TEXTS, most=_ROWS, where=self._where):
+                there += page["ids"]
+                yield _change(page)
+        elif start:
+            there = self._index.ids(self._where, start)
+            unknown = table.slots_of(there) < 0
+            new = [row_id for row_id, is_new in zip(there, unknown, strict=True) if is_new]
+            is_last = start + 1 != self._place or self._last in ("", *there[:1])
+            if not is_last or len(table) + len(new) != start + len(there):
+                yield from self._look(table, 0)
+                return
             yield from self.read(new)
-            self._place, self._last = start + len(there), there[-1] if there else ""
-            self._looked, self._others = started, others
         else:
-            yield from self.compare(table)
+            there, known = self._index.ids(self._where), set(table.ids())
+            # What came after the last row may have the id of an old one.
+            later = there[there.index(self._last) + 1 :] if self._last in there else []
+            changed = {*there}.difference(known).union(later)
+            yield Change(gone=[*known.difference(there)])
+            if texts:
+                for old in self.read([x for x in there if x not in changed], _TEXTS):
+                    changed.update(table.differing(old.rows))
+            yield from self.read([x for x in there if x in changed])
+        self._place, self._last = start + len(there), there[-1] if there else ""
+        self._looked, self._others = clock, others
 
     def _by_time(self, table: Table) -> Iterator[Change]:
         """Take the rows that others have written since the last look.
@@ -205,27 +197,26 @@ class Follower:
         if far:
             self._far_seen, self._far_at = now, clock + RARELY * took
 
-    def read(
-        self, ids: Sequence[str], include: Sequence[str] = (), *, progress: bool = False
-    ) -> Iterator[Page]:
-        """Pages of rows; Chroma reads one while the page before is taken over."""
+    def read(self, ids: Sequence[str], include: Sequence[str] = ()) -> Iterator[Change]:
+        """Rows, page by page; with a progress bar where many are read as a whole."""
         most = min(_PAGE, self._index.most_rows)
         parts = [list(ids[start : start + most]) for start in range(0, len(ids), most)]
-        bar = progress_bar(parts, desc="indexing", unit="pages", total=len(parts), wanted=progress)
-        with ThreadPoolExecutor(1, thread_name_prefix="recall-read") as thread:
-            ahead = deque[Future[Page]]()
-            for part in bar:
-                ahead.append(thread.submit(self._page, part, include or self._include))
-                if len(ahead) > 1:
-                    yield ahead.popleft().result()
-            yield from (each.result() for each in ahead)
+        wanted, many = [*(include or self._include)], not include and len(ids) > _MANY
+        for part in progress_bar(parts, desc="indexing", unit="pages", wanted=many):
+            try:
+                page = self._collection.get(ids=part, include=wanted)
+            except StoreError as error:
+                if LOST not in str(error):
+                    raise
+                # One is being deleted, or has no vector: then Chroma is asked about meaning.
+                page = self._collection.get(ids=part, include=[*_TEXTS])
+            yield _change(page)
 
-    def _page(self, ids: list[str], include: Sequence[str]) -> Page:
-        try:
-            page: Page = self._collection.get(ids=ids, include=[*include])
-        except StoreError as error:
-            if LOST not in str(error):
-                raise
-            # One is being deleted, or has no vector: then Chroma is asked about meaning.
-            page = self._collection.get(ids=ids, include=[*_TEXTS])
-        return page
+
+def _change(page: Mapping[str, Any]) -> Change:
+    """The rows of a page of Chroma's."""
+    vectors = page.get("embeddings")
+    return Change(
+        [*zip(page["ids"], page["documents"], page["metadatas"], strict=True)],
+        None if vectors is None else Embedded(np.asarray(vectors, np.float32)),
+    )

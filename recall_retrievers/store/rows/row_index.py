@@ -4,31 +4,24 @@ import logging
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
-
-from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreClosedError, StoreError
 from recall_retrievers.core.system import make_private
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.fields import Row
-from recall_retrievers.store.embedding.local_model import Embedded
-from recall_retrievers.store.rows.closing import LARGE, NOTE, changed_files, note_files
-from recall_retrievers.store.rows.database import FILE, FORMAT
-from recall_retrievers.store.rows.follower import Change, Follower, Page
-from recall_retrievers.store.rows.table import Read, Table
+from recall_retrievers.store.rows.database import DAMAGED, FILE, FORMAT, LARGE, NOTE, note_files
+from recall_retrievers.store.rows.follower import Follower
+from recall_retrievers.store.rows.table import Change, Table
 
 _log = logging.getLogger(__name__)
 
 WAITED_FOR = 10_000  # rows: a question waits a second while so many are read
 _COMPARED_AT_ONCE = 2_000  # rows: comparing their texts takes a tenth of a second
 _QUIET_S = 1.0  # seconds after the first question until the texts of more are compared
-_MARK = "closed.mark"  # the mark of the follower when it was closed
 _JOINED_S = 60.0  # seconds that closing waits for a call of Chroma's
 
 
@@ -42,17 +35,12 @@ class RowIndex:
         self.table = Table(index.candidate)  # a question uses one from its beginning to its end
         self.ready = False  # whether all rows are known
         self._lock = threading.Lock()  # while rows change; no question and no reading waits for it
-        self._telling = threading.Lock()  # for a moment
         self._opening = threading.RLock()
         self._noted: tuple[str, bool] | None = None
-        self._compared = False  # whether its texts are those of the collection
-        self._readings: dict[int, set[str]] = {}
+        self._readings: dict[int, set[str]] = {}  # that are under way: what has changed meanwhile
         self._opened = False
         self._closed = threading.Event()
         self._built: Future[None] | None = None
-
-    def __len__(self) -> int:
-        return len(self.table)
 
     # -- opening ----------------------------------------------------------------------------------
 
@@ -72,7 +60,7 @@ class RowIndex:
         if not root.is_dir():
             return False
         try:
-            table = open_table(root, self.index.candidate)
+            table = Table(self.index.candidate, root)
         except DAMAGED as error:
             _log.warning("the row index in %s is built again: %r", root, error)
             return False
@@ -81,11 +69,9 @@ class RowIndex:
             table.close()
             return False
         self.table.close()
-        self.table, self.ready, mark = table, bool(known["whole"]), known["mark"]
-        with suppress(OSError):  # if it was closed since the last write
-            mark = (root / _MARK).read_text(encoding="utf-8")
-        self._noted = mark, self.ready
-        self._compared = self.follower.go_on(mark, len(self)) and self.ready
+        self.table, self.ready = table, bool(known["whole"])
+        self._noted = known["mark"], self.ready
+        self.follower.go_on(known["mark"], len(self.table))
         return True
 
     def prepare(self, *, build: bool, patient: bool) -> None:
@@ -97,7 +83,9 @@ class RowIndex:
         """
         self.start()
         if not self._compared and (build or self.ready):
-            few = self._few if self.ready else patient or self.follower.has_few(WAITED_FOR)
+            few = len(self.table) <= _COMPARED_AT_ONCE
+            if not self.ready:
+                few = patient or self.follower.has_few(WAITED_FOR)
             built = self._start_building()
             if few:
                 built.result()
@@ -107,38 +95,31 @@ class RowIndex:
                 self.prepare(build=build, patient=patient)
 
     @property
-    def _few(self) -> bool:
-        return len(self) <= _COMPARED_AT_ONCE
+    def _compared(self) -> bool:
+        return self.ready and self.follower.compared is not None
 
     def _begin(self) -> None:
         """Forget all rows, and follow the writes of this process from now on."""
         with self._lock:
             self.table.close()
             self.table, self._noted = self._new_table(), None
-        self.ready = self._compared = self.follower.begin()
-        self._note()
+        self.ready = self.follower.begin()
+        self.note()
 
     def _new_table(self) -> Table:
-        if self._root is not None:
-            try:
+        try:
+            if self._root is not None:
                 with suppress(FileNotFoundError):
                     shutil.rmtree(self._root)
                 make_private(self._root)
-                return Table(self.index.candidate, self._root)
-            except (OSError, sqlite3.Error) as error:
-                _log.warning("the row index is kept in memory: %s", error)
-                self._root = None
-        return Table(self.index.candidate)
+            return Table(self.index.candidate, self._root)
+        except (OSError, sqlite3.Error) as error:
+            return self._in_memory(error)
 
-    def _start_building(self) -> Future[None]:
-        with self._opening:
-            if self._built is None or (self._built.done() and not self._compared):
-                built = Future[None]()
-                threading.Thread(
-                    target=self._build, args=[built], name="recall-build-rows", daemon=True
-                ).start()
-                self._built = built  # what is waited for has been started
-            return self._built
+    def _in_memory(self, error: Exception) -> Table:
+        _log.warning("the row index is kept in memory from now on: %r", error)
+        self._root = None
+        return Table(self.index.candidate)
 
     def _mend_vectors(self) -> None:
         try:
@@ -151,21 +132,29 @@ class RowIndex:
             _log.warning("the row index in %s is built again: %r", self._root, error)
             self._begin()
 
+    def _start_building(self) -> Future[None]:
+        with self._opening:
+            if self._built is None or (self._built.done() and not self._compared):
+                built = Future[None]()
+                threading.Thread(
+                    target=self._build, args=[built], name="recall-build-rows", daemon=True
+                ).start()
+                self._built = built  # what is waited for has been started
+            return self._built
+
     def _build(self, built: Future[None]) -> None:
         try:
-            if self.ready and not self._few:  # a short program ends before that
+            # A short program ends before many are compared.
+            if self.ready and len(self.table) > _COMPARED_AT_ONCE:
                 self._closed.wait(_QUIET_S)
-            count = self.index.chroma.count()
-            _log.info("reading %d rows for the row index; it has %d", count, len(self))
+            _log.info("reading the rows of the row index; it has %d", len(self.table))
             while not self._compared and not self._closed.is_set():
                 table = self.table  # it is replaced when its disk fails
-                self._take_over(
-                    self.follower.compare(table, texts=True, progress=count > WAITED_FOR)
-                )
+                self._take_over(self.follower.compare(table))
                 if not self._closed.is_set():  # else not all was compared
-                    self.ready = self._compared = self.table is table
-            self._note()
-            _log.info("read %d rows", len(self))
+                    self.ready = self.table is table
+            self.note()
+            _log.info("read: it has %d", len(self.table))
         except BaseException as error:  # noqa: BLE001 - it is raised where a question waits
             _log.debug("the row index is not built: %r", error)
             built.set_exception(error)
@@ -180,88 +169,46 @@ class RowIndex:
         Rows that change here while they are read stay: the version that was read may be old.
         """
         changed = set[str]()
-        with self._telling:
-            self._readings[id(changed)] = changed
+        self._readings[id(changed)] = changed
         try:
             for change in changes:
                 if self._closed.is_set():
                     break
-                if isinstance(change, list):
-                    self._forget(change, changed)
-                else:
-                    self.take(change, changed)
+                self.take(change, changed)
         finally:
-            with self._telling:
-                del self._readings[id(changed)]
+            del self._readings[id(changed)]
 
-    def take(self, page: Page, changed: AbstractSet[str]) -> None:
-        rows: list[Row] = [*zip(page["ids"], page["documents"], page["metadatas"], strict=True)]
-        memories = [self.index.candidate(row) for row in rows]
-        vectors = page.get("embeddings")
+    def take(self, change: Change, changed: AbstractSet[str] | None = None) -> None:
+        """Take over a change, of this process or with what has ``changed`` while it was read.
 
-        def put(table: Table) -> None:
-            current = [n for n, row in enumerate(rows) if row[0] not in changed]
-            read = None if vectors is None else Embedded(np.asarray(vectors, np.float32)[current])
-            table.put([rows[n] for n in current], [memories[n] for n in current], read)
-
-        self._change(put, page["ids"], changed)
-
-    def _forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
-        self._change(lambda table: table.drop(x for x in ids if x not in changed), (), changed)
-
-    def _change(
-        self,
-        change: Callable[[Table], None],
-        ids: Sequence[str],
-        mine: AbstractSet[str] | None = None,
-    ) -> None:
-        """Change rows, unless they are closed; on a disk that fails, all are read into memory.
-
-        All readings that are under way are told the ids, except the one that has read these rows.
+        All readings that are under way are told the ids. On a disk that fails, all rows are read
+        into memory.
         """
         with self._lock:
             if not self._opened or self._closed.is_set():
                 return
-            with self._telling:
-                for changed in self._readings.values():
-                    if changed is not mine:
-                        changed.update(ids)
+            if changed:
+                current = [n for n, row in enumerate(change.rows) if row[0] not in changed]
+                change = change.part(current, [x for x in change.gone if x not in changed])
+            for others in [*self._readings.values()]:
+                if others is not changed:
+                    others.update(change.ids)
             try:
-                change(self.table)
+                self.table.take(change)
             except (OSError, sqlite3.Error) as error:
                 if self._root is None:
                     raise
-                _log.warning("the row index is kept in memory from now on: %r", error)
-                self._root, self.ready, self._compared = None, False, False
-                self.table = Table(self.index.candidate)
-                change(self.table)
+                self.table, self.ready = self._in_memory(error), False
+                self.table.take(change)
 
-    def _note(self) -> None:
+    def note(self) -> None:
         """Keep how far the rows follow the collection: they may be newer than that, never older."""
         if self._root is None or self._noted == (noted := (self.follower.mark, self.ready)):
             return
         # If that fails, the next opening compares more.
         with suppress(StoreClosedError, sqlite3.Error, OSError):
-            (self._root / _MARK).unlink(missing_ok=True)
             self.table.data.note(form=self._form, mark=noted[0], whole=noted[1])
             self._noted = noted
-
-    # -- writes of this process -------------------------------------------------------------------
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Let this process write rows, in Chroma and then here."""
-        with self.follower.writing():
-            yield
-        self._note()
-
-    def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None) -> None:
-        self._change(lambda table: table.put(rows, memories, embedded), [row[0] for row in rows])
-
-    def drop(self, ids: Sequence[str]) -> None:
-        self._change(lambda table: table.drop(ids), ids)
-
-    # -- the end ----------------------------------------------------------------------------------
 
     def close(self) -> None:
         self._closed.set()
@@ -271,32 +218,4 @@ class RowIndex:
             self.table.close()
         wait([self._built] if self._built else [], _JOINED_S)
         if self._opened and self._root is not None and self._root.is_dir():
-            note_files(self._root / NOTE, self._root, [FILE])
-            with suppress(OSError):  # then all texts are compared
-                (self._root / _MARK).write_text(mark, encoding="utf-8")
-
-
-# What is raised by files that hold other bytes than were written.
-DAMAGED = (OSError, sqlite3.Error, ValueError, LookupError)
-
-
-def open_table(root: Path, read: Callable[[Row], Candidate | None]) -> Table:
-    """The rows on the disk. What a proper close has noted is compared; after a kill SQLite checks.
-
-    Damaged files raise one of `DAMAGED`.
-    """
-    table = Table(read, root)
-    try:
-        if not table.as_closed:
-            table.data.check()
-        elif is_torn(root, large=False):
-            raise ValueError("it is torn")  # noqa: TRY301 - closed below
-    except BaseException:
-        table.close()
-        raise
-    return table
-
-
-def is_torn(root: Path, *, large: bool) -> bool:
-    """Whether the database has other bytes than were noted; if it is large, or if it is small."""
-    return bool(changed_files(root / NOTE, root, [FILE], large=large))
+            note_files(self._root / NOTE, self._root, [FILE], mark)

@@ -6,12 +6,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from heapq import heappop, heappush
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, from_millisec
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.where import Where, fulfils
 from recall_retrievers.store.embedding.local_model import Embedded, TokenVectors
-from recall_retrievers.store.rows import cells, words
+from recall_retrievers.store.rows import words
 from recall_retrievers.store.rows.columns import (
     NEVER,
     RECORD,
@@ -33,22 +33,45 @@ from recall_retrievers.store.rows.columns import (
     Selection,
     Slots,
     Wanted,
+    cells_of,
+    may_fulfil,
     record,
 )
-from recall_retrievers.store.rows.database import Database, hashed, listed
+from recall_retrievers.store.rows.database import IN, Database, listed, select_in
 from recall_retrievers.store.rows.turns import Turns
 from recall_retrievers.store.rows.vectors import Vectors, coded, likeness
 from recall_retrievers.text.words import rarity, telling_words, wanted_words
 from recall_retrievers.text.words import words as stems
 
-Read = Sequence[Candidate | None]  # the memories of rows; None where a row has no text
-
 _RESTS_S = 60.0  # seconds until a slot has another row: no search takes so long
 _PART = 1_000  # rows at once
-_NAMES = 10_000  # types and authors
 _FILTERS = 64  # whose rows are kept until a row changes
-_IN = "IN (SELECT value FROM json_each(?))"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Rows that are new or were replaced, and the ids of rows that are gone."""
+
+    rows: Sequence[Row] = ()
+    embedded: Embedded | None = None  # None = the vectors are not known
+    gone: Sequence[str] = ()
+
+    @property
+    def ids(self) -> list[str]:
+        return [*(row[0] for row in self.rows), *self.gone]
+
+    def part(self, places: Sequence[int], gone: Sequence[str]) -> "Change":
+        """Some of the rows, without token vectors, and other ids of rows that are gone."""
+        vectors = self.embedded and Embedded(self.embedded.vectors[[*places]])
+        return Change([self.rows[n] for n in places], vectors, gone)
+
+
+class _New(NamedTuple):
+    slot: int
+    row: Row
+    memory: Candidate | None  # None where the row has no text
+    tokens: bytes  # as `coded` writes them
 
 
 class Table:
@@ -79,56 +102,59 @@ class Table:
         self._end = len(self._columns)  # of the slots that are used, or free
         self._resting: deque[tuple[float, int]] = deque()
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
-        self._names: dict[int, str] = {}  # the types and authors that have these numbers
 
     def __len__(self) -> int:
         return self._columns.count
 
     # -- changes ----------------------------------------------------------------------------------
 
-    def put(self, rows: Sequence[Row], memories: Read, embedded: Embedded | None = None) -> None:
-        if not rows:
+    def take(self, change: Change) -> None:
+        """Take a change over: all of it, or nothing. Ids that are not there are passed over."""
+        if not change.ids:
             return
-        tokens = [b""] * len(rows)
-        if embedded is not None and embedded.tokens is not None:
-            tokens = [coded(each) for each in embedded.tokens]
-        with self._changing() as connection:
-            ids = [row[0] for row in rows]
-            before = _slots(connection, ids)
-            tokens = [
-                token or self._tokens_of(connection, before.get(row_id), memory)
-                for token, row_id, memory in zip(tokens, ids, memories, strict=True)
-            ]
-            beside = self._take_out(connection, before.values())
-            new_slots = iter(self._new_slots(len(rows) - len(before)))
-            slots = [before[x] if x in before else next(new_slots) for x in ids]
-            texts, found, coded_tokens = list[tuple[object, ...]](), [], []
-            for slot, row, memory, token in zip(slots, rows, memories, tokens, strict=True):
-                row_id, document, metadata = row
-                written = (metadata or {}).get(WRITTEN_AT)
-                at = written if isinstance(written, int) else None
-                answers = (memory.turn_before or None) if memory else None
-                texts.append((slot, row_id, at, answers, document, _ENCODER.encode(metadata)))
-                if memory is not None:
-                    found += [(*cell, slot) for cell in cells.cells_of(metadata or {})]
-                if token:
-                    coded_tokens.append((slot, token))
-            connection.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?)", texts)
-            connection.executemany("INSERT OR IGNORE INTO cell VALUES (?, ?, ?)", found)
-            connection.executemany("INSERT INTO token VALUES (?, ?)", coded_tokens)
-            new = np.array([record(*x) for x in zip(ids, memories, strict=True)], dtype=RECORD)
-            new["check"] = self._keep(slots, None if embedded is None else embedded.vectors)
-            self._coming |= zip(slots, new, strict=True)
-            self._count_words(connection, dict(zip(slots, memories, strict=True)), beside)
+        with self.data.writing:  # until the columns are shown
+            with self.data.changing() as connection:
+                before = _slots(connection, change.ids)
+                old = _rows_at(connection, before.values())
+                new = self._new(connection, change, before, old)
+                beside = self._take_out(connection, old)
+                _insert(connection, new)
+                self._coming = dict.fromkeys(old, np.zeros(1, dtype=RECORD)[0])
+                columns = [record(each.row[0], each.memory) for each in new]
+                records, slots = np.array(columns, dtype=RECORD), [each.slot for each in new]
+                records["check"] = self._keep(connection, slots, change.embedded)
+                self._coming |= zip(slots, records, strict=True)
+                self._count_words(connection, {each.slot: each.memory for each in new}, beside)
+                changed, records = [*self._coming], np.array([*self._coming.values()], dtype=RECORD)
+                written = [(slot, row.tobytes()) for slot, row in self._coming.items()]
+                connection.executemany("INSERT OR REPLACE INTO record VALUES (?, ?)", written)
+                with self._lock:  # a search that sees the new rows finds room for them
+                    self._columns.grow(changed)
+            with self._lock:
+                self._columns.take(changed, records)
+                self._filtered = {}
+            rests = time.monotonic() + _RESTS_S
+            self._resting += [(rests, slot) for slot in old.keys() - {*slots}]
 
-    def drop(self, ids: Iterable[str]) -> None:
-        """Take rows out; ids that are not there are passed over."""
-        with self._changing() as connection:
-            before = _slots(connection, [*ids])
-            beside = self._take_out(connection, before.values())
-            self._coming |= dict.fromkeys(before.values(), np.zeros(1, dtype=RECORD)[0])
-            self._count_words(connection, {}, beside)
-        self._resting += [(time.monotonic() + _RESTS_S, slot) for slot in before.values()]
+    def _new(
+        self,
+        connection: sqlite3.Connection,
+        change: Change,
+        before: Mapping[str, int],
+        old: Mapping[int, Row],
+    ) -> list[_New]:
+        """The new rows, with their slots; a row whose text stays keeps its tokens."""
+        given = None if change.embedded is None else change.embedded.tokens
+        coming = [coded(each) for each in given or ()] or [b""] * len(change.rows)
+        known = dict(select_in(connection, "SELECT slot, vectors FROM token WHERE slot", old))
+        new_slots = iter(self._new_slots(sum(row[0] not in before for row in change.rows)))
+        new = []
+        for row, tokens in zip(change.rows, coming, strict=True):
+            memory = self._read(row)
+            slot = before[row[0]] if row[0] in before else next(new_slots)
+            stays = not tokens and slot in known and _text(memory) == _text(self._read(old[slot]))
+            new.append(_New(slot, row, memory, known[slot] if stays else tokens))
+        return new
 
     @property
     def vector_bytes(self) -> int:
@@ -146,25 +172,6 @@ class Table:
     def living(self) -> Slots:
         with self._lock:
             return np.flatnonzero(self._columns.live)
-
-    @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        """A change of rows; the columns that it has put into ``_coming`` are written and shown."""
-        slots, records = list[int](), np.empty(0, dtype=RECORD)
-
-        def show() -> None:
-            with self._lock:
-                self._columns.take(slots, records)
-                self._filtered = {}
-
-        with self.data.changing(show) as connection:
-            self._coming = {}
-            yield connection
-            if self._coming:
-                slots, records = [*self._coming], np.array([*self._coming.values()], dtype=RECORD)
-                self._columns.write(connection, slots, records)
-                with self._lock:  # a search that sees the new rows finds room for them
-                    self._columns.grow(slots)
 
     def _count_words(
         self,
@@ -189,45 +196,25 @@ class Table:
         return [heappop(self._free) for _ in range(count)]
 
     def _keep(
-        self, slots: Sequence[int], vectors: NDArray[np.float32] | None
+        self, connection: sqlite3.Connection, slots: Sequence[int], embedded: Embedded | None
     ) -> NDArray[np.uint32] | int:
         """Keep vectors, and return their checksums; 0 where there are none."""
-        if vectors is None or not len(vectors):
+        if embedded is None or not slots:
             return 0
-        room = max(len(self._columns), max(slots) + 1)
-        before = self._vectors.dimension
-        checks = self._vectors.put(np.array(slots), vectors, -(-room // SEGMENT) * SEGMENT)
-        if self._vectors.dimension != before:
-            self.data.note(dimension=self._vectors.dimension)
+        checks = self._vectors.put(np.array(slots), embedded.vectors)
+        query = "UPDATE fact SET value = ? WHERE name = 'dimension'"
+        connection.execute(query, (self._vectors.dimension,))
         return checks
 
-    def _take_out(self, connection: sqlite3.Connection, slots: Iterable[int]) -> set[int]:
+    def _take_out(self, connection: sqlite3.Connection, old: Mapping[int, Row]) -> set[int]:
         """Take rows out of the database, and return the slots of those around them."""
-        gone = list(slots)
-        if not gone:
-            return set()
-        beside = self._turns.around(connection, gone).difference(gone)
-        words.put(connection, dict.fromkeys(gone, words.NONE))
-        kept = _found(connection, "SELECT slot, metadata FROM row WHERE slot", gone)
-        of_rows = [
-            (*cell, n) for n, data in kept for cell in cells.cells_of(json.loads(data) or {})
-        ]
+        beside = self._turns.around(connection, old).difference(old)
+        words.put(connection, dict.fromkeys(old, words.NONE))
+        of_rows = [(*cell, n) for n, row in old.items() for cell in cells_of(row[2] or {})]
         connection.executemany("DELETE FROM cell WHERE key = ? AND value = ? AND slot = ?", of_rows)
         for name in ("row", "token"):
-            connection.execute(f"DELETE FROM {name} WHERE slot {_IN}", (listed(gone),))
+            connection.execute(f"DELETE FROM {name} WHERE slot {IN}", (listed(old),))
         return beside
-
-    def _tokens_of(
-        self, connection: sqlite3.Connection, slot: int | None, memory: Candidate | None
-    ) -> bytes:
-        """The tokens of a row before it changed, where its text is the same."""
-        if slot is None or memory is None:
-            return b""
-        before = self._memory_at(connection, slot)
-        if before is None or index_text(before) != index_text(memory):
-            return b""
-        found = connection.execute("SELECT vectors FROM token WHERE slot = ?", (slot,)).fetchone()
-        return found[0] if found else b""
 
     def _order(self, slot: int) -> tuple[int, int]:
         """What turns are sorted by: their time, and then their id."""
@@ -249,26 +236,20 @@ class Table:
     def ids_at(self, slots: Sequence[int]) -> dict[int, str]:
         """Without those that are gone."""
         with self.data.reading() as connection:
-            return dict(_found(connection, "SELECT slot, id FROM row WHERE slot", slots))
+            return dict(select_in(connection, "SELECT slot, id FROM row WHERE slot", slots))
 
-    def differing(self, page: Mapping[str, Any]) -> list[str]:
-        """The ids of the rows of a page of Chroma's whose text or metadata is another one here."""
+    def differing(self, rows: Sequence[Row]) -> list[str]:
+        """The ids of those of Chroma's rows whose text or metadata is another one here."""
+        query = "SELECT id, document, metadata FROM row WHERE id"
         with self.data.reading() as connection:
-            query = "SELECT id, document, metadata FROM row WHERE id"
-            known = {row_id: rest for row_id, *rest in _found(connection, query, page["ids"])}
-        there = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-        return [
-            row_id
-            for row_id, document, metadata in there
-            if row_id not in known
-            or known[row_id][0] != document
-            or (json.loads(known[row_id][1]) or {}) != (metadata or {})
-        ]
+            read = select_in(connection, query, [row[0] for row in rows])
+        known = {row_id: (document, json.loads(data) or {}) for row_id, document, data in read}
+        return [x for x, document, data in rows if known.get(x) != (document, data or {})]
 
     def written(self, ids: Sequence[str]) -> dict[str, int]:
         """When rows were written, in epoch milliseconds, by their id; without unknown ones."""
         with self.data.reading() as connection:
-            return dict(_found(connection, "SELECT id, written FROM row WHERE id", ids))
+            return dict(select_in(connection, "SELECT id, written FROM row WHERE id", ids))
 
     def column(self, name: str, slots: Slots) -> NDArray[Any]:
         with self._lock:
@@ -303,7 +284,7 @@ class Table:
                     if len(known) >= _FILTERS:
                         known.clear()
                     with self.data.reading() as connection:
-                        known[key] = cells.fitting(connection, where, len(fits))
+                        known[key] = may_fulfil(connection, where, len(fits))
                 selected[n] = Selection(fits & known[key], whole=False)
         return selected
 
@@ -346,7 +327,7 @@ class Table:
         """
         with self.data.reading() as connection:
             query = "SELECT slot, vectors FROM token WHERE slot"
-            tokens = dict(_found(connection, query, slots.tolist()))
+            tokens = dict(select_in(connection, query, slots.tolist()))
             weights = _rarities(connection, question.words)
         near = np.full(len(slots), np.nan)
         near[np.searchsorted(slots, [*tokens])] = likeness(
@@ -398,41 +379,25 @@ class Table:
     def facts_of(self, slots: Slots, source: Found) -> Facts:
         """What ranking reads of rows, sorted by id; those that are gone are left out."""
         with self.data.reading() as connection:
-            query = "SELECT slot, id, ifnull(answers, '') FROM row WHERE slot"
-            found = _found(connection, query, slots.tolist())
-        found.sort(key=itemgetter(1))
-        at, ids, answers = zip(*found, strict=True) if found else ((), (), ())
+            query = "SELECT slot, id, ifnull(answers, ''), memory_type, author FROM row WHERE slot"
+            read = select_in(connection, query, slots.tolist())
+        read.sort(key=itemgetter(1))
+        at, ids, answers, types, authors = zip(*read, strict=True) if read else ((),) * 5
         with self._lock:
             records = self._columns.at(at)
-        types, authors = records["memory_type"].tolist(), records["author"].tolist()
-        names = self._named(at, types, authors)
         return Facts(
             source,
             np.array(at, dtype=np.intp),
             ids,
             answers,
-            [names.get(each, "") for each in types],
-            [names.get(each, "") for each in authors],
+            types,
+            authors,
             [*zip(*(records[name].tolist() for name in Scope.model_fields), strict=True)],
             [None if x == NEVER else from_milliseconds(x) for x in records["created"].tolist()],
             (records["event_start"] != NEVER).tolist(),
             records["short"].astype(bool).tolist(),
             records["profile"],
         )
-
-    def _named(
-        self, slots: Sequence[int], types: Sequence[int], authors: Sequence[int]
-    ) -> Mapping[int, str]:
-        """Types and authors by their number; of those not seen before, a row is read."""
-        if len(self._names) > _NAMES:
-            self._names = {}
-        pairs = dict(zip(zip(types, authors, strict=True), slots, strict=True))
-        new = [slot for pair, slot in pairs.items() if not self._names.keys() >= {*pair}]
-        for memory in self.memories(new, None):
-            if memory is not None:
-                for name in (memory.memory_type, memory.author):
-                    self._names[hashed(name)] = name
-        return self._names
 
     def close(self) -> None:
         """Let everything go. A search that still runs raises `StoreClosedError`."""
@@ -444,21 +409,34 @@ class Table:
         return None if row is None else self._read(row)
 
 
-def _rows_at(connection: sqlite3.Connection, slots: Sequence[int]) -> dict[int, Row]:
+def _text(memory: Candidate | None) -> str:
+    return "" if memory is None else index_text(memory)
+
+
+def _insert(connection: sqlite3.Connection, new: Sequence[_New]) -> None:
+    rows, found = list[tuple[object, ...]](), list[tuple[object, ...]]()
+    for slot, (row_id, document, metadata), memory, _ in new:
+        written = (metadata or {}).get(WRITTEN_AT)
+        at = written if isinstance(written, int) else None
+        named: tuple[str | None, ...] = (None, "", "")
+        if memory is not None:
+            named = memory.turn_before or None, memory.memory_type, memory.author
+            found += [(*cell, slot) for cell in cells_of(metadata or {})]
+        rows.append((slot, row_id, at, *named, document, _ENCODER.encode(metadata)))
+    connection.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    connection.executemany("INSERT OR IGNORE INTO cell VALUES (?, ?, ?)", found)
+    tokens = [(each.slot, each.tokens) for each in new if each.tokens]
+    connection.executemany("INSERT INTO token VALUES (?, ?)", tokens)
+
+
+def _rows_at(connection: sqlite3.Connection, slots: Iterable[int]) -> dict[int, Row]:
     """The rows at slots, as Chroma returned them."""
     query = "SELECT slot, id, document, metadata FROM row WHERE slot"
-    return {n: (*row, json.loads(data)) for n, *row, data in _found(connection, query, slots)}
+    return {n: (*row, json.loads(data)) for n, *row, data in select_in(connection, query, slots)}
 
 
 def _slots(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
-    return dict(_found(connection, "SELECT id, slot FROM row WHERE id", ids))
-
-
-def _found(
-    connection: sqlite3.Connection, query: str, values: Iterable[object]
-) -> list[tuple[Any, ...]]:
-    """What a query finds that ends in the column in which one of the values must be."""
-    return connection.execute(f"{query} {_IN}", (listed(values),)).fetchall()
+    return dict(select_in(connection, "SELECT id, slot FROM row WHERE id", ids))
 
 
 def _rarities(connection: sqlite3.Connection, texts: Sequence[str]) -> list[float]:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.system import mapped, open_private, read_at
 from recall_retrievers.store.embedding.local_model import TokenVectors, unit
-from recall_retrievers.store.rows.columns import Slots
+from recall_retrievers.store.rows.columns import SEGMENT, Slots
 
 FILE = "vectors"
 _BLOCK = 8192  # rows compared at once
@@ -60,13 +60,13 @@ class Vectors:
         if os.fstat(self._file).st_size < 4 * slots * dimension:
             os.truncate(self._file, 4 * slots * dimension)
 
-    def put(self, slots: Slots, vectors: NDArray[np.float32], room: int) -> NDArray[np.uint32]:
-        """Put vectors at slots, of which there are ``room`` with these; return their checksums."""
+    def put(self, slots: Slots, vectors: NDArray[np.float32]) -> NDArray[np.uint32]:
+        """Put vectors at slots, and return their checksums."""
         self.dimension = vectors.shape[1]
         scaled, size = unit(vectors).astype(np.float32), 4 * self.dimension
-        if room > self._slots:
-            os.truncate(self._file, room * size)
-            self._slots = room
+        if slots.max() >= self._slots:
+            self._slots = int(slots.max()) // SEGMENT * SEGMENT + SEGMENT
+            os.truncate(self._file, self._slots * size)
         for part in np.split(np.arange(len(slots)), np.flatnonzero(np.diff(slots) != 1) + 1):
             os.lseek(self._file, int(slots[part[0]]) * size, os.SEEK_SET)
             left = memoryview(scaled[part].tobytes())
@@ -75,8 +75,8 @@ class Vectors:
         with self._sketching:
             if self.sketched:
                 mean, sketches = self._sketches
-                if room > len(sketches[0]):
-                    sketches = np.pad(sketches, ((0, 0), (0, room - len(sketches[0]))))
+                if self._slots > len(sketches[0]):
+                    sketches = np.pad(sketches, ((0, 0), (0, self._slots - len(sketches[0]))))
                 sketches[:, slots] = self._sketch(scaled, mean)
                 self._sketches = mean, sketches
         return checksums(scaled)

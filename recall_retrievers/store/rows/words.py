@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.store.rows.columns import SEGMENT, Selection, Slots
-from recall_retrievers.store.rows.database import hashed, listed
+from recall_retrievers.store.rows.database import IN, hashed, listed, select_in
 from recall_retrievers.text.words import MOST_FREQUENT, frequency, rarity
 
 _SHIFT = 16  # bits for how often a word counts, in a posting, and for the segment in its key
@@ -28,6 +28,7 @@ _FEW = 2_000  # rows whose own words are read, in place of all postings; or post
 _A_ROW = 150  # postings are counted in the time in which the words of one row are read
 _DIGITS = 4  # of a score: sums of floats depend on their order
 _MARGIN = 10.0**-_DIGITS
+
 
 NONE = Counter[str]()  # the words of a row that has none
 
@@ -43,7 +44,7 @@ def _term(word: str) -> int:
 def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dict[int, int]:
     """Give rows, by slot, their words in place of the old, and return how many each has."""
     old = _of_rows(connection, list(rows))
-    added, gone = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
+    gone, new = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     blobs: list[tuple[int, bytes]] = []
     lengths: dict[int, int] = {}
     total = rows_with_words = 0
@@ -51,22 +52,18 @@ def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dic
         segment, offset = divmod(slot, SEGMENT)
         before = _counts(old.get(slot, b""))
         after = {_term(word): min(times, MOST) for word, times in counts.items()}
-        for term in before.keys() | after.keys():
-            if before.get(term) != after.get(term):
-                key = term << _SHIFT | segment
-                if term in before:
-                    gone[key].append(offset)
-                if term in after:
-                    added[key].append(offset << _SHIFT | after[term])
+        for term, _ in before.items() - after.items():
+            gone[term << _SHIFT | segment].append(offset)
+        for term, times in after.items() - before.items():
+            new[term << _SHIFT | segment].append(offset << _SHIFT | times)
         if after:
             terms = [term << _SHIFT | times for term, times in after.items()]
             blobs.append((slot, np.array(terms, dtype="<u8").tobytes()))
         lengths[slot] = sum(after.values())
         total += lengths[slot] - sum(before.values())
         rows_with_words += bool(after) - bool(before)
-    _write_postings(connection, added, gone)
-    lost = [(slot,) for slot in rows if slot in old]
-    connection.executemany("DELETE FROM said WHERE slot = ?", lost)
+    _write_postings(connection, gone, new)
+    connection.execute(f"DELETE FROM said WHERE slot {IN}", (listed(old),))
     connection.executemany("INSERT INTO said VALUES (?, ?)", blobs)
     changes = [(rows_with_words, "rows"), (total, "words")]
     connection.executemany("UPDATE fact SET value = value + ? WHERE name = ?", changes)
@@ -75,8 +72,7 @@ def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dic
 
 def _of_rows(connection: sqlite3.Connection, slots: Sequence[int]) -> dict[int, bytes]:
     """The words of rows, each with how often it counts; without rows that have none."""
-    query = "SELECT slot, words FROM said WHERE slot IN (SELECT value FROM json_each(?))"
-    return dict(connection.execute(query, (listed(slots),)).fetchall())
+    return dict(select_in(connection, "SELECT slot, words FROM said WHERE slot", slots))
 
 
 def _counts(words: bytes) -> dict[int, int]:
@@ -85,31 +81,20 @@ def _counts(words: bytes) -> dict[int, int]:
 
 
 def _write_postings(
-    connection: sqlite3.Connection,
-    added: Mapping[int, Sequence[int]],
-    gone: Mapping[int, Sequence[int]],
+    connection: sqlite3.Connection, gone: Mapping[int, list[int]], new: Mapping[int, list[int]]
 ) -> None:
-    query = "SELECT key, rows FROM posting WHERE key IN (SELECT value FROM json_each(?))"
-    read = connection.execute(query, (listed(gone),)).fetchall()
-    written: list[tuple[bytes, int]] = []
-    for key, blob in read:
-        there = np.frombuffer(blob, dtype="<u4")
-        left = there[~np.isin(there >> _SHIFT, np.array(gone[key], dtype="<u4"))]
-        new = np.array(added.get(key, ()), dtype="<u4")
-        written.append((left.tobytes() + new.tobytes(), key))
-    connection.executemany("UPDATE posting SET rows = ? WHERE key = ?", written)
-    emptied = [(key,) for blob, key in written if not blob]
+    keys = sorted(gone.keys() | new.keys())
+    before = dict(select_in(connection, "SELECT key, rows FROM posting WHERE key", keys))
+    written: list[tuple[int, bytes]] = []
+    for key in keys:
+        rows = before.get(key, b"")
+        if key in gone:
+            there = np.frombuffer(rows, dtype="<u4")
+            rows = there[~np.isin(there >> _SHIFT, gone[key])].tobytes()
+        written.append((key, rows + np.array(new.get(key, ()), dtype="<u4").tobytes()))
+    connection.executemany("INSERT OR REPLACE INTO posting VALUES (?, ?)", written)
+    emptied = [(key,) for key, rows in written if not rows]
     connection.executemany("DELETE FROM posting WHERE key = ?", emptied)
-    new_rows = [
-        (key, np.array(new, dtype="<u4").tobytes())
-        for key, new in sorted(added.items())
-        if key not in gone
-    ]
-    connection.executemany(
-        "INSERT INTO posting VALUES (?, ?) "
-        "ON CONFLICT (key) DO UPDATE SET rows = CAST(rows || excluded.rows AS BLOB)",
-        new_rows,
-    )
 
 
 # -- questions ------------------------------------------------------------------------------------
@@ -227,7 +212,7 @@ def _postings(connection: sqlite3.Connection, term: int, segments: Slots | None)
     asked, values = "BETWEEN ? AND ?", tuple[int | str, ...](_keys(term))
     if segments is not None:
         keys = [term << _SHIFT | segment for segment in segments.tolist()]
-        asked, values = "IN (SELECT value FROM json_each(?))", (listed(keys),)
+        asked, values = IN, (listed(keys),)
     read = connection.execute(f"SELECT key, rows FROM posting WHERE key {asked}", values).fetchall()
     first = np.array([(key & MOST) * SEGMENT for key, _ in read], dtype=np.intp)
     postings = np.frombuffer(b"".join([blob for _, blob in read]), dtype="<u4")
