@@ -13,9 +13,9 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, TimeoutExpired, run
@@ -137,49 +137,45 @@ def _ask(folder: Path, task: str) -> list[_Answer]:
 
     Not all rows are read to "open" it.
     """
-    answers = list[_Answer]()
+    answers = dict[str, _Answer]()
     for _ in range(2):  # a client of this program may be saving it
         try:
-            answers = _asked(folder, task)
+            answers = _by_id(_answers(folder, task)) if _frozen else _asked(folder, task)
         finally:
             for copy in own_folder(folder).glob(f"{_COPY}*"):
                 shutil.rmtree(copy, ignore_errors=True)
-        if not any(each.fault for each in answers):
+        if not any(each.fault for each in answers.values()):
             break
-    for each in answers:
+    for each in answers.values():
         if not each.id or CURE in each.fault:
             raise StoreDamagedError(each.fault)
-    return answers
+    return [*answers.values()]
 
 
-def _asked(folder: Path, task: str) -> list[_Answer]:
+def _asked(folder: Path, task: str, known: Sequence[str] = ()) -> dict[str, _Answer]:
     """The answers of a process, and of another one when it dies of a collection."""
-    if _frozen:
-        return [*{each.id: each for each in _answers(folder, task, ())}.values()]
-    answers: dict[str, _Answer] = {}
     limit = _LEAST_S + (folder / DATABASE).stat().st_size // _BYTES_A_SECOND
+    given = json.dumps([str(folder), task, *known])
+    command = [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()", given]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    while True:
-        given = json.dumps([str(folder), task, *answers])
-        command = [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()", given]
-        try:
-            done = run(  # noqa: S603 - our own module
-                command, check=False, stdout=PIPE, stderr=DEVNULL, env=environment, timeout=limit
-            )
-            output, how = done.stdout, done.returncode and f"exit status {done.returncode}"
-        except TimeoutExpired as error:
-            output, how = error.stdout or b"", f"not done in {limit} s"
-        except OSError as error:
-            raise StoreError(f"{folder} is not checked: Python does not start: {error}") from error
-        known = len(answers)
-        lines = output.split(b"\n")[:-1]  # the last one may be broken off
-        answers |= {x.id: x for x in (_Answer(*json.loads(line)) for line in lines)}
-        if not how:
-            return [*answers.values()]
-        if len(answers) == known:
-            return [*answers.values(), _Answer("", DATABASE, 0, f"{_DIES} ({how}). {CURE}")]
-        last = [*answers.values()][-1]
-        answers[last.id] = last._replace(fault=f"{_DIES} ({how})")
+    try:
+        done = run(  # noqa: S603 - our own module
+            command, check=False, stdout=PIPE, stderr=DEVNULL, env=environment, timeout=limit
+        )
+        output, how = done.stdout, done.returncode and f"exit status {done.returncode}"
+    except TimeoutExpired as error:
+        output, how = error.stdout or b"", f"not done in {limit} s"
+    except OSError as error:
+        raise StoreError(f"{folder} is not checked: Python does not start: {error}") from error
+    lines = output.split(b"\n")[:-1]  # the last one may be broken off
+    answers = _by_id(_Answer(*json.loads(line)) for line in lines)
+    if how and answers.keys() <= {*known}:
+        return {"": _Answer("", DATABASE, 0, f"{_DIES} ({how}). {CURE}")}
+    if how:
+        *_, last = answers
+        answers[last] = answers[last]._replace(fault=f"{_DIES} ({how})")
+        answers |= _asked(folder, task, [*known, *answers])
+    return answers
 
 
 def answer() -> None:
@@ -191,31 +187,32 @@ def answer() -> None:
             print(json.dumps(each), file=out, flush=True)
 
 
-def _answers(folder: Path, task: str, known: Iterable[str]) -> Iterator[_Answer]:
+def _answers(folder: Path, task: str, known: Sequence[str] = ()) -> Iterator[_Answer]:
     size = sum((folder / name).stat().st_size for name in (DATABASE, *_files(folder)))
     room = 2 * size < shutil.disk_usage(folder).free  # else it is only read, where it is
     try:
-        client = path_client(_copied(folder) if room else folder, Event())
+        client: Any = path_client(_copied(folder) if room else folder, Event())
         with chroma_errors("list the collections", Event()):
             there = client.list_collections()
     except StoreError as error:
         yield _Answer("", DATABASE, 0, str(error))
         return
-    for each in there:
-        if str(each.id) not in known:
-            begun = _Answer(str(each.id), each.name, 0, _DIES)
-            yield begun
-            try:
-                with chroma_errors("read its index", Event()):
-                    # With None no stored embedding function is built: its code would run.
-                    collection: Any = client.get_collection(each.name, None)
-                    differing = "" if task == "open" else _read(folder, collection)
-                    rows, fault = _tried(collection, stores=room)
-                    fault = fault or differing
-            except StoreError as error:
-                rows, fault = 0, str(error if CURE in str(error) else error.__cause__)
-            yield begun._replace(rows=rows, fault=fault)
-    client.close()  # type: ignore[attr-defined]  # its interface lags behind
+    for each in (x for x in there if str(x.id) not in known):
+        begun = _Answer(str(each.id), each.name, 0, _DIES)
+        yield begun
+        try:
+            with chroma_errors("read its index", Event()):
+                # With None no stored embedding function is built: its code would run.
+                collection = client.get_collection(each.name, None)
+                rows, fault = _tried(folder, collection, whole=task != "open", stores=room)
+        except StoreError as error:
+            rows, fault = 0, str(error if CURE in str(error) else error.__cause__)
+        yield begun._replace(rows=rows, fault=fault)
+    client.close()
+
+
+def _by_id(answers: Iterable[_Answer]) -> dict[str, _Answer]:
+    return {each.id: each for each in answers}
 
 
 def _copied(folder: Path) -> Path:
@@ -227,11 +224,23 @@ def _copied(folder: Path) -> Path:
     return copy
 
 
-def _tried(collection: Any, *, stores: bool) -> tuple[int, str]:
-    """How many rows a collection has, and the fault of its index: it is read, and written to."""
-    ids, new = collection.get(include=[])["ids"], [f"recall {n}" for n in range(_TRIED)]
-    dimension = collection._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
-    if stores and dimension is not None:
+def _tried(folder: Path, collection: Any, *, whole: bool, stores: bool) -> tuple[int, str]:
+    """How many rows a collection has, and its fault: it is read, and its copy is written to.
+
+    If ``whole``, all rows are read, and their vectors are compared with ours.
+    """
+    ids, others = collection.get(include=[])["ids"], set[str]()
+    for names in _parts(ids, _PAGE) if whole else ():
+        collection.get(ids=names, include=["embeddings", "documents", "metadatas"])
+    # After a clean end of ours, what differs from our vectors was written by others.
+    for vectors in _ours(folder, collection, unclean=True) if whole else ():
+        page = collection.get(ids=[*vectors], include=["embeddings"])
+        ours = np.array([vectors[row_id] for row_id in page["ids"]])
+        near = np.abs(unit(np.asarray(page["embeddings"], np.float32)) - ours) <= _NEAR
+        rows = zip(page["ids"], near.all(axis=1).tolist(), strict=True)
+        others.update(row_id for row_id, is_near in rows if not is_near)
+    new, dimension = [f"recall {n}" for n in range(_TRIED)], _dimension(collection)
+    if stores and dimension:
         anywhere = np.random.default_rng(0).normal(size=(_TRIED, dimension))
         collection.upsert(ids=new, embeddings=anywhere.astype(np.float32))
     if some := ids[:: -(-len(ids) // _TRIED) or 1]:
@@ -239,56 +248,50 @@ def _tried(collection: Any, *, stores: bool) -> tuple[int, str]:
         if stores:
             collection.upsert(ids=page["ids"], embeddings=page["embeddings"])
     reached = _reached(collection)
-    if (lost := len(set(ids) - reached)) > (1 - _REACHED) * len(ids):
+    lost, deleted = len(set(ids) - reached), len(reached.difference(ids, new))
+    if lost > (1 - _REACHED) * len(ids):
         return len(ids), f"it does not lead to {lost} of {len(ids)} rows"
-    deleted = len(reached.difference(ids, new))
-    return len(ids), f"it holds {deleted} rows that were deleted" if deleted else ""
+    if deleted:
+        return len(ids), f"it holds {deleted} rows that were deleted"
+    stored = f"{len(others)} of {len(ids)} vectors are not those that were stored"
+    return len(ids), stored if others else ""
 
 
-def _read(folder: Path, collection: Any) -> str:
-    """The fault of vectors, of which all are read, and all texts."""
-    left, others = set(collection.get(include=[])["ids"]), 0
-    number = len(left)
-    # After a clean end of ours, what differs from our vectors was written by others.
-    for texts, vectors in _ours(folder, collection, unclean=True):
-        if some := left.intersection(texts):
-            page = collection.get(ids=[*some], include=["embeddings", "documents"])
-            known = dict(zip(texts, vectors, strict=True))
-            ours = np.array([known[row_id] for row_id in page["ids"]])
-            near = np.abs(unit(np.asarray(page["embeddings"], np.float32)) - ours) <= _NEAR
-            rows = zip(page["ids"], page["documents"], near.all(axis=1), strict=True)
-            others += sum(texts[x] == text and not is_near for x, text, is_near in rows)
-            left -= some
-    for names in _parts(left, _PAGE):
-        collection.get(ids=names, include=["embeddings", "documents", "metadatas"])
-    return f"{others} of {number} vectors are not those that were stored" if others else ""
+def _dimension(collection: Any) -> int:
+    """How many numbers its vectors have; 0 if nothing was ever stored."""
+    return collection._model.dimension or 0  # noqa: SLF001 - Chroma tells it nowhere else
 
 
 def _reached(collection: Any) -> set[str]:
     """The rows to which the graph of an index leads."""
-    dimension = collection._model.dimension  # noqa: SLF001
-    if dimension is None:  # nothing was ever stored
+    if not _dimension(collection):
         return set()
-    anywhere, most = np.eye(1, dimension, dtype=np.float32), 2 * collection.count() + _GHOSTS
+    anywhere = np.eye(1, _dimension(collection), dtype=np.float32)
+    most = 2 * collection.count() + _GHOSTS
     return {*collection.query(query_embeddings=anywhere, n_results=most, include=[])["ids"][0]}
 
 
 def _ours(
     folder: Path, collection: Any, *, unclean: bool = False
-) -> Iterator[tuple[dict[str, str | None], NDArray[np.float32]]]:
-    """The texts, by id, and the vectors of the row index that have their checksums.
+) -> Iterator[dict[str, NDArray[np.float32]]]:
+    """The vectors that a row index has of texts which are still those of their rows, by id.
 
-    If ``unclean``, only those of a row index that was not closed.
+    If ``unclean``, only of a row index that was not closed.
     """
     for root in own_folder(folder).glob(f"{collection.id}*"):
         with suppress(*DAMAGED), closing(open_table(root, lambda _: None)) as table:
-            if not (table.as_closed and (unclean or is_torn(root, large=True))):
-                yield from table.vectors()
+            if table.as_closed and (unclean or is_torn(root, large=True)):
+                continue
+            for texts, vectors in table.vectors():
+                page = collection.get(ids=[*texts], include=["documents"])
+                rows = zip(page["ids"], page["documents"], strict=True)
+                same = {row_id for row_id, text in rows if text == texts[row_id]}
+                known = zip(texts, vectors, strict=True)
+                yield {row_id: x for row_id, x in known if row_id in same and x.any()}
 
 
-def _parts(ids: Iterable[str], size: int) -> Iterator[list[str]]:
-    names = list(ids)
-    return (names[start : start + size] for start in range(0, len(names), size))
+def _parts(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (ids[start : start + size] for start in range(0, len(ids), size))
 
 
 # -- all of a path, on request --------------------------------------------------------------------
@@ -331,19 +334,19 @@ def check_path(path: str | Path) -> list[Checked]:
             answers = _ask(folder, "check")
         except StoreDamagedError as error:
             return [Checked(DATABASE, 0, (str(error),))]
-        return [_checked(folder, each, torn, waiting) for each in answers]
-
-
-def _checked(folder: Path, found: _Answer, torn: str, waiting: list[tuple[str, str]]) -> Checked:
-    fault = found.fault or torn
-    if names := ", ".join(got(row_id) for topic, row_id in waiting if found.id in topic):
-        fault = f"Chroma cannot store {names} of its log, nor what came after it"
-    faults = [f"{fault}; run `recall repair {folder}`"] if fault else []
-    if any(map(_torn_rows, own_folder(folder).glob(f"{found.id}*"))):
-        faults.append(
-            "the row index has other bytes than were written; it is mended when the path is opened"
-        )
-    return Checked(found.name, found.rows, tuple(faults))
+        checked = list[Checked]()
+        for each in answers:
+            fault = each.fault or torn
+            if names := ", ".join(got(row_id) for topic, row_id in waiting if each.id in topic):
+                fault = f"Chroma cannot store {names} of its log, nor what came after it"
+            faults = [f"{fault}; run `recall repair {folder}`"] if fault else []
+            if any(map(_torn_rows, own_folder(folder).glob(f"{each.id}*"))):
+                faults.append(
+                    "the row index has other bytes than were written; it is mended when the path "
+                    "is opened"
+                )
+            checked.append(Checked(each.name, each.rows, tuple(faults)))
+    return checked
 
 
 def _torn_rows(root: Path) -> bool:
@@ -455,20 +458,19 @@ def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> lis
         try:
             # Without their indexes Chroma finds which collections they are of.
             _set_aside(each for each in _indexes(folder) if each.name in torn)
-            answers = _ask(folder, "repair")
-            done = {x.id: Repaired(x.name, x.rows) for x in answers}
-            faults = {x.id: torn or x.fault for x in answers if x.fault}
-            if faults:
+            repaired, answers = list[Repaired](), _ask(folder, "repair")
+            damaged = any(each.fault for each in answers)
+            if damaged:
                 _set_aside(_indexes(folder))
-                client = path_client(folder, held.stuck)
-                try:
-                    for key, fault in faults.items():
-                        with chroma_errors(f"repair collection {done[key].name!r}", held.stuck):
-                            collection = client.get_collection(done[key].name, None)
-                            counts = _rebuilt(folder, collection, embedding, progress=progress)
-                        done[key] = Repaired(collection.name, sum(counts), fault, *counts)
-                finally:
-                    client.close()  # type: ignore[attr-defined]
+            for each in answers:
+                ids = tuple(row_id for topic, row_id in taken_out if each.id in topic)
+                done = Repaired(each.name, each.rows, taken_out=ids)
+                if each.fault:
+                    counts = _rebuilt(held, each.name, embedding, progress=progress)
+                    fault = torn or each.fault
+                    done = Repaired(each.name, sum(counts), fault, *counts, taken_out=ids)
+                repaired.append(done)
+            if damaged:
                 _put_back(folder)
                 for each in (x for x in _ask(folder, "repair") if x.fault):
                     raise StoreDamagedError(  # noqa: TRY301 - the damaged ones are put back
@@ -479,10 +481,7 @@ def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> lis
             raise
         shutil.rmtree(_aside(folder), ignore_errors=True)
         _note(folder)
-    return [
-        replace(each, taken_out=tuple(row_id for topic, row_id in taken_out if key in topic))
-        for key, each in done.items()
-    ]
+    return repaired
 
 
 def _aside(folder: Path) -> Path:
@@ -509,46 +508,42 @@ def _put_back(folder: Path, *, instead: bool = False) -> None:
             aside.rename(index)
 
 
-def _rebuilt(
-    folder: Path, collection: Any, embedding: Embedder, *, progress: bool
-) -> tuple[int, int]:
+def _rebuilt(held: HeldPath, name: str, embedding: Embedder, *, progress: bool) -> tuple[int, int]:
     """Store a vector for each row: how many were recovered, and how many texts embedded."""
-    ids = collection.get(include=[])["ids"]
-    left = set(ids) - _reached(collection)  # Chroma has taken in what its log has
-    with progress_bar(
-        desc=f"repairing {collection.name}", unit="memories", total=len(left), wanted=progress
-    ) as bar:
+    client: Any = path_client(held.folder, held.stuck)
+    with closing(client), chroma_errors(f"repair collection {name!r}", held.stuck):
+        collection = client.get_collection(name, None)
+        ids = collection.get(include=[])["ids"]
+        left = set(ids) - _reached(collection)  # Chroma has taken in what its log has
+        bar = progress_bar(
+            desc=f"repairing {name}", unit="memories", total=len(left), wanted=progress
+        )
 
-        def store(names: list[str], vectors: NDArray[np.float32]) -> None:
-            for start in range(0, len(names), _BATCH):
-                part = slice(start, start + _BATCH)
+        def store(vectors: Mapping[str, NDArray[np.float32]]) -> None:
+            if vectors:
                 # `update` would not mend it. Texts and metadata stay as they are.
-                collection.upsert(ids=names[part], embeddings=vectors[part])
-                bar.update(len(names[part]))
+                collection.upsert(ids=[*vectors], embeddings=np.array([*vectors.values()]))
+                left.difference_update(vectors)
+                bar.update(len(vectors))
 
-        # Ours have the length 1, which counts in other spaces.
-        is_cosine = collection.configuration_json["hnsw"]["space"] == "cosine"
-        for texts, vectors in _ours(folder, collection) if is_cosine else ():
-            page = collection.get(ids=[*texts], include=["documents"])
-            now = dict(zip(page["ids"], page["documents"], strict=True))
-            as_then = np.array([x in left and now[x] == texts[x] for x in texts], dtype=np.bool_)
-            kept = as_then & vectors.any(axis=1)
-            good = [x for x, is_kept in zip(texts, kept.tolist(), strict=True) if is_kept]
-            store(good, vectors[kept])
-            left.difference_update(good)
-        made_by = (collection.metadata or {}).get("embedding_model")
-        if left and made_by != embedding.model_name:
-            raise EmbeddingMismatchError(
-                f"{len(left)} vectors of collection {collection.name!r} are lost and must be made "
-                f"again by the model that filled it{f', {made_by!r}' if made_by else ''}; got "
-                f"{embedding.model_name!r}. Call RecallStore.repair(path, embedding=...) with that "
-                "model",
-                made_by,
-            )
-        for names in _parts(sorted(left), _BATCH):
-            page = collection.get(ids=names, include=["documents", "metadatas"])
-            rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-            memories = [to_candidate(*row) for row in rows]
-            to_embed = ["" if each is None else index_text(each) for each in memories]
-            store(page["ids"], embedding.embed_documents(to_embed))
-    return len(ids) - len(left), len(left)
+        with bar:
+            # Ours have the length 1, which counts in other spaces.
+            is_cosine = collection.configuration_json["hnsw"]["space"] == "cosine"
+            for known in _ours(held.folder, collection) if is_cosine else ():
+                store({row_id: vector for row_id, vector in known.items() if row_id in left})
+            made_by, lost = (collection.metadata or {}).get("embedding_model"), sorted(left)
+            if lost and made_by != embedding.model_name:
+                raise EmbeddingMismatchError(
+                    f"{len(lost)} vectors of collection {name!r} are lost and must be made again "
+                    f"by the model that filled it{f', {made_by!r}' if made_by else ''}; got "
+                    f"{embedding.model_name!r}. Call RecallStore.repair(path, embedding=...) with "
+                    "that model",
+                    made_by,
+                )
+            for names in _parts(lost, _BATCH):
+                page = collection.get(ids=names, include=["documents", "metadatas"])
+                rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+                memories = [to_candidate(*row) for row in rows]
+                texts = ["" if each is None else index_text(each) for each in memories]
+                store(dict(zip(page["ids"], embedding.embed_documents(texts), strict=True)))
+    return len(ids) - len(lost), len(lost)
