@@ -33,8 +33,8 @@ from recall_retrievers.store.chroma.where import (
     all_of,
     any_of,
     filter_where,
-    foreign_where,
     living_where,
+    recorded_where,
     scope_where,
     window_where,
 )
@@ -62,8 +62,6 @@ _search_again = retry(
 
 
 class Collection:
-    """One collection of Chroma."""
-
     def __init__(
         self, chroma: ChromaCollection, embedding: BoundedEmbedding, fields: Fields
     ) -> None:
@@ -75,13 +73,9 @@ class Collection:
         self.model = embedding.model_name
         known = chroma.metadata or {}
         self.foreign = MARK not in known  # made by somebody else; its rows have no days
-        # That of one of ours is noted after the first write. While that is under way, Chroma
-        # cannot read vectors.
-        self._dimension: int | None = known.get("embedding_dimension")
-        if self.foreign:
-            head = chroma.get(limit=1, include=["embeddings"])["embeddings"]
-            self._dimension = len(head[0]) if head is not None and len(head) else None
-        else:
+        # Chroma tells it nowhere else. None = nothing was stored when the collection was opened.
+        self._dimension: int | None = chroma._model.dimension  # noqa: SLF001
+        if not self.foreign:
             self._check_own(known)
         if embedding.dimension is not None:  # without a call, which may cost money
             self._check_length(embedding.dimension)
@@ -109,15 +103,15 @@ class Collection:
             self._check_length(each.shape[-1])
 
     def learn_dimension(self, vectors: NDArray[np.float32]) -> None:
-        if self._dimension is None:
-            self._dimension = int(vectors.shape[1])
-            self._note({"embedding_dimension": self._dimension})
+        self._dimension = self._dimension or vectors.shape[1]
 
     def adopted(self) -> Collection | None:
         """An empty collection of the caller as one of ours: another object, as this is in use."""
         if not self.foreign or self.fields != OWN_FIELDS or self.chroma.count():
             return None
-        self._note({MARK: FORMAT, "embedding_model": self.model})
+        # Its space cannot be written again.
+        known = {k: v for k, v in (self.chroma.metadata or {}).items() if k[:5] != "hnsw:"}
+        self.chroma.modify(metadata={**known, MARK: FORMAT, "embedding_model": self.model})
         ours = copy(self)
         ours.foreign, ours._unit = False, 1  # noqa: SLF001
         return ours
@@ -149,11 +143,6 @@ class Collection:
                 f"numbers; {self.model!r} makes {dimension}. Open it with the model that filled "
                 "it: RecallStore(..., embedding=...)"
             )
-
-    def _note(self, facts: Mapping[str, str | int]) -> None:
-        """Add facts to the metadata of the collection; its space cannot be written again."""
-        old = {k: v for k, v in (self.chroma.metadata or {}).items() if k[:5] != "hnsw:"}
-        self.chroma.modify(metadata={**old, **facts})
 
     # -- searching --------------------------------------------------------------------------------
 
@@ -189,8 +178,17 @@ class Collection:
 
     def _asked(self, search: Search, filtering: Where | None) -> tuple[Where | None, int]:
         """The condition of a search, and how many rows Chroma is asked for."""
-        scope, times = scope_where(search.scope, self.fields), any_of(self._times(search.within))
-        where = all_of([filtering, scope, times, self._recorded_where(search)])
+        key, unit, scope = (
+            self.fields.created_at,
+            self._unit,
+            scope_where(search.scope, self.fields),
+        )
+        within = [
+            recorded_where(each, key, unit) if self.foreign else window_where(each)
+            for each in search.within
+        ]
+        until = TimeRange(None, search.moment if search.as_it_stood else None, "second")
+        where = all_of([filtering, scope, any_of(within), recorded_where(until, key, unit)])
         # A space other than cosine has another order: query more rows, then sort.
         coarse = bool(search.within) or not self._cosine
         wanted = 2 * search.limit if coarse else search.limit
@@ -241,17 +239,6 @@ class Collection:
         fields, zone, ours = self.fields, search.timezone, not self.foreign
         return filter_where(search.filter, fields, self._unit, zone, ours=ours)
 
-    def _recorded_where(self, search: Search) -> Where | None:
-        """The rows that were recorded by the moment of a search, if only they count."""
-        if not search.as_it_stood or search.moment is None:
-            return None
-        return foreign_where(TimeRange(None, search.moment, "second"), self.fields, self._unit)
-
-    def _times(self, ranges: Sequence[TimeRange]) -> list[Where | None]:
-        if self.foreign:
-            return [foreign_where(each, self.fields, self._unit) for each in ranges]
-        return window_where(ranges)
-
     # -- reading ----------------------------------------------------------------------------------
 
     def candidate(self, row: Row) -> Candidate | None:
@@ -259,8 +246,7 @@ class Collection:
         return to_candidate(*row, self.fields)
 
     def _candidates(self, page: Mapping[str, Any]) -> list[Candidate | None]:
-        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-        return [self.candidate(row) for row in rows]
+        return [self.candidate(row) for row in rows_in(page)]
 
     def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Candidate]:
         """Memories by id, without rows that do not fit the filter or have no text."""
@@ -286,8 +272,7 @@ class Collection:
     def row(self, row_id: str) -> tuple[Row | None, Candidate | None]:
         """A row by its id, and its memory; None where it is not there, or has no text."""
         [page] = self.by_id([row_id], _READ)
-        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-        return next(((row, self.candidate(row)) for row in rows), (None, None))
+        return next(((row, self.candidate(row)) for row in rows_in(page)), (None, None))
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors of rows by id; ids that are not there are left out."""
@@ -337,6 +322,10 @@ class Collection:
             if any(present):
                 read = np.asarray(page["embeddings"], np.float32)[present] if vectors else None
                 yield [memory for memory in memories if memory is not None], read
+
+
+def rows_in(page: Mapping[str, Any]) -> Iterator[Row]:
+    return zip(page["ids"], page["documents"], page["metadatas"], strict=True)
 
 
 def _cosines(vector: NDArray[np.float32], rows: object) -> NDArray[np.float32]:

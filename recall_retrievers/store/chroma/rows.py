@@ -8,7 +8,7 @@ equality is fast in Chroma and ranges are slow.
 import json
 import logging
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import lru_cache
@@ -73,7 +73,7 @@ _REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chro
 
 _NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
 _TEXTS = ("memory_type", "when_to_use", "author", "said_before", "turn_before", SUPERSEDED_BY)
-_FIELDS = (*_TEXTS, "created_at", EXPIRES_AT, SUPERSEDED_AT, "quality")
+_TIMES = ("created_at", EXPIRES_AT, SUPERSEDED_AT)
 _OWNERS = tuple(Scope.model_fields)
 _LLAMAINDEX = "_node_content"  # in every row that LlamaIndex writes
 
@@ -88,43 +88,24 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
             f"metadata may not use the name{'s' * (len(taken) > 1)} {', '.join(taken)}: a memory "
             "has a field of that name; set the field, or rename the metadata"
         )
-    metadata = {row_key(name): value for name, value in memory.metadata.items()}
-    created = to_milliseconds(memory.created_at)
-    texts = {name: str(getattr(memory, name)) for name in _TEXTS} | memory.scope.fields()
-    row: dict[str, MetadataValue] = {
-        **metadata,
-        **{key: text for key, text in texts.items() if text},
-        "created_at": created,
-        "created_day": day_of(created),
-    }
-    lists = {key: value for key, value in metadata.items() if isinstance(value, list)}
-    if lists:
+    # A copy: the caller may change the lists of his own mapping later.
+    row = {row_key(name): value for name, value in copied(memory.metadata).items()}
+    if lists := {key: value for key, value in row.items() if isinstance(value, list)}:
         row["list_values"] = json.dumps(lists, sort_keys=True)  # the order of Chroma is not ours
+    texts = {name: str(getattr(memory, name)) for name in _TEXTS} | memory.scope.fields()
+    row |= {name: text for name, text in texts.items() if text}
+    times = {name: getattr(memory, name) for name in _TIMES}
+    row |= {name: to_milliseconds(moment) for name, moment in times.items() if moment is not None}
+    row["created_day"] = day_of(to_milliseconds(memory.created_at))
+    if memory.ends_at is not None:
+        row[MAY_EXPIRE] = True
     if memory.quality is not None:
         row["quality"] = memory.quality
-    for name in (EXPIRES_AT, SUPERSEDED_AT):
-        if (moment := getattr(memory, name)) is not None:
-            row |= {name: to_milliseconds(moment), MAY_EXPIRE: True}
     if memory.events:
         row |= event_hull(memory.events)
         row["event_ranges"] = " ".join(format_interval(each) for each in memory.events)
     _check_storable(memory.id, row)
     return row
-
-
-def as_stored(
-    memory: Memory, row_id: str, created_at: datetime, events: Sequence[TimeRange]
-) -> Candidate:
-    """A memory as its row will return it: times in whole milliseconds, UTC."""
-    return replace(
-        Candidate.of(memory),
-        id=row_id,
-        created_at=_whole(created_at),
-        expires_at=memory.expires_at and _whole(memory.expires_at),
-        superseded_at=memory.superseded_at and _whole(memory.superseded_at),
-        events=tuple([parse_interval(format_interval(each)) for each in events]),
-        metadata=copied(memory.metadata),  # the caller may change his own mapping later
-    )
 
 
 def to_candidate(
@@ -139,6 +120,12 @@ def to_candidate(
     if not isinstance(content, str) or not content.strip():
         _log.debug("row %s holds no text and is passed over", row_id)
         return None
+    return _read(row_id, content, row, fields)
+
+
+def _read(
+    row_id: str, content: str, row: Mapping[str, MetadataValue], fields: Fields = OWN_FIELDS
+) -> Candidate:
     ours = is_ours(row)
     superseded = ours and SUPERSEDED_AT in row
     created, expires = row.get(fields.created_at), row.get(fields.expires_at)
@@ -196,7 +183,8 @@ def without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
 
 def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str]:
     """The keys of a row of others that are no metadata: a field of the memory has their name."""
-    read = {name for name in _FIELDS if getattr(memory, name) not in (None, "")}
+    fields = (*_TEXTS, *_TIMES, "quality")
+    read = {name for name in fields if getattr(memory, name) not in (None, "")}
     events = {"event_ranges"} if memory.events else set()
     hidden = {SCORE_KEY} | read | events | memory.scope.fields().keys()
     if _LLAMAINDEX in row:
@@ -208,10 +196,6 @@ def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str
 def _text(row: Mapping[str, MetadataValue], key: str) -> str:
     value = row.get(key)
     return "" if value is None else str(value)
-
-
-def _whole(moment: datetime) -> datetime:
-    return from_milliseconds(to_milliseconds(moment))
 
 
 # Others may have anything under our names: it is then no time, no event, no quality of ours.
@@ -331,8 +315,10 @@ def make_ready(  # noqa: PLR0913 - the settings of a store, each by name
             written_at = created_at if timezone is None else in_zone(created_at, timezone)
             events = event_times(memory.content[:READ_CHARACTERS], written_at)
             made_now |= EVENT_KEYS if made_now else frozenset()
-        whole = as_stored(memory, memory_id, created_at, events)
-        ready[memory_id] = Ready(whole, to_metadata(whole), not memory.id, made_now)
+        own = {"id": memory_id, "created_at": created_at, "events": tuple(events)}
+        row = to_metadata(replace(Candidate.of(memory), **own))
+        stored = _read(memory_id, memory.content, without_strays(row))
+        ready[memory_id] = Ready(stored, row, not memory.id, made_now)
     return list(ready.values())
 
 

@@ -52,12 +52,7 @@ class Joined(list[Filter]):
 
 
 def joined(*filters: Filter | None) -> Filter | None:
-    """Filters of a retriever, of a call and of our own as one; None = every row fulfils it.
-
-    Examples:
-        >>> joined({"topic": "tea"}, None), joined({"topic": "tea"}, {"stars": 3})
-        ({'topic': 'tea'}, {'$and': [{'topic': 'tea'}, {'stars': 3}]})
-    """
+    """Filters of a retriever, of a call and of our own as one; None = every row fulfils it."""
     present = Joined(each for each in filters if each)
     return {"$and": present} if len(present) > 1 else next(iter(present), None)
 
@@ -81,15 +76,8 @@ def any_of(conditions: Sequence[Where | None]) -> Where | None:
 
 
 def scope_where(scope: Scope, fields: Fields = OWN_FIELDS) -> Where | None:
-    """Only the memories in a scope.
-
-    Examples:
-        >>> scope_where(Scope(user_id="alice"))
-        {'user_id': {'$eq': 'alice'}}
-    """
-    return all_of(
-        [{getattr(fields, name): {"$eq": value}} for name, value in scope.fields().items()]
-    )
+    owners = scope.fields().items()
+    return all_of([{getattr(fields, name): {"$eq": value}} for name, value in owners])
 
 
 def living_where(search: Search, moment: datetime) -> Where:
@@ -292,36 +280,22 @@ def _joined(operator: str, conditions: Sequence[Where | None]) -> Where | None:
 _MOST_DAYS = 400
 
 
-def window_where(ranges: Sequence[TimeRange]) -> list[Where | None]:
-    """Conditions for rows of these times. A row of ours must fulfil one of them.
-
-    Examples:
-        >>> from datetime import UTC, datetime
-        >>> start, end = (datetime(1970, 1, day, tzinfo=UTC) for day in (2, 3))
-        >>> window_where([TimeRange(start, end, "day")])[0]
-        {'created_day': {'$in': [1]}}
-    """
-    return [arm for each in ranges for arm in (_recorded(each), _happened(each))]
-
-
-def foreign_where(time_range: TimeRange, fields: Fields, unit: int | None) -> Where | None:
-    """The condition for a row that somebody else wrote; None unless its time is a number."""
-    if unit is None:
-        return None  # Chroma cannot compare text: the candidates are compared here
-    (low, high), key = bounds_of(time_range), fields.created_at
-    return _between((key, key), time_range, low // unit, -(-(high + 1) // unit))
-
-
-def _recorded(time_range: TimeRange) -> Where | None:
+def window_where(time_range: TimeRange) -> Where | None:
+    """The condition for a row of ours with a time in a range, its own or that of an event."""
     low, high = map(day_of, bounds_of(time_range))
-    if high - low < _MOST_DAYS:
-        return {"created_day": {"$in": [*range(low, high + 1)]}}
-    return _between(("created_day", "created_day"), time_range, low, high)
-
-
-def _happened(time_range: TimeRange) -> Where | None:
+    recorded: Where | None = {"created_day": {"$in": [*range(low, high + 1)]}}
+    if high - low >= _MOST_DAYS:
+        recorded = _between(("created_day", "created_day"), time_range, low, high)
     low, high = event_bounds(time_range)
-    return _between(("event_end", "event_start"), time_range, low + 1, high)
+    return any_of([recorded, _between(("event_end", "event_start"), time_range, low + 1, high)])
+
+
+def recorded_where(time_range: TimeRange, key: str, unit: int | None) -> Where | None:
+    """The condition for a recorded time under any key; None = Chroma cannot compare such times."""
+    if unit is None:
+        return None  # they are texts: the candidates are compared here
+    low, high = bounds_of(time_range)
+    return _between((key, key), time_range, low // unit, -(-(high + 1) // unit))
 
 
 def _between(keys: tuple[str, str], time_range: TimeRange, low: int, high: int) -> Where | None:
