@@ -20,7 +20,7 @@ from recall_retrievers.ranking.relevance import PAUSE
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.place import Place
-from recall_retrievers.store.chroma.where import Where, all_of, ended_where, scope_where
+from recall_retrievers.store.chroma.where import Where, all_of, expired_where, scope_where
 from recall_retrievers.store.conditions import UNDATED, Conditions
 from recall_retrievers.store.embedding.embedder import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import Embedded
@@ -133,9 +133,8 @@ class Opened:
 
     def purge(self, moment: datetime, scope: Scope) -> int:
         """Delete the memories of a scope that have expired by a moment; return their number."""
-        standing = Standing(moment, include_superseded=True)  # what is only superseded stays
-        ended = ended_where(standing, moment)
-        expired = self.collection.ids(all_of([ended, scope_where(scope, self.collection.fields)]))
+        owned = scope_where(scope, self.collection.fields)
+        expired = self.collection.ids(all_of([expired_where(moment), owned]))
         if expired:
             self.writer.delete(expired).result()
         return len(expired)

@@ -25,16 +25,8 @@ _log = logging.getLogger(__name__)
 # LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
 # rows of its own, where they are of no use to a reader.
 FRAMEWORK_KEYS = frozenset(
-    {
-        "_node_content",
-        "_node_type",
-        "document_id",
-        "doc_id",
-        "ref_doc_id",
-        "relationships",
-        "node_info",
-        "text",
-    }
+    {"_node_content", "_node_type", "document_id", "doc_id", "ref_doc_id"}
+    | {"relationships", "node_info", "text"}
 )
 EXPIRES_AT = "expires_at"
 # The memory that supersedes a row, and since when.
@@ -154,12 +146,6 @@ def event_bounds(time_range: TimeRange) -> tuple[int, int]:
 
 
 def from_milliseconds(milliseconds: int) -> datetime:
-    """The moment, in UTC.
-
-    Examples:
-        >>> from_milliseconds(-1).isoformat()
-        '1969-12-31T23:59:59.999000+00:00'
-    """
     return _EPOCH + milliseconds * _MILLISECOND
 
 
@@ -178,18 +164,12 @@ def event_hull(events: Sequence[TimeRange]) -> dict[str, int]:
     """From the first to the last moment of all events, in milliseconds; empty without events."""
     if not events:
         return {}
-    starts = [EARLIEST if each.start is None else to_milliseconds(each.start) for each in events]
-    ends = [LATEST if each.end is None else up_to_milliseconds(each.end) for each in events]
-    return {"event_start": min(starts), "event_end": max(ends)}
+    firsts, lasts = zip(*map(bounds_of, events), strict=True)
+    return {"event_start": min(firsts), "event_end": _in_calendar(max(lasts) + 1)}
 
 
 def new_id(created_at: datetime) -> str:
-    """A new, unique id that sorts by recorded time.
-
-    Examples:
-        >>> new_id(from_milliseconds(0)) < new_id(from_milliseconds(1))
-        True
-    """
+    """A new, unique id that sorts by recorded time."""
     # Counted from the year 1, so that 13 hexadecimal digits sort by time, before 1970 as after.
     return f"{to_milliseconds(created_at) - EARLIEST:013x}-{uuid.uuid4().hex[:12]}"
 
