@@ -17,12 +17,15 @@ from recall_retrievers.core.memory_lines import memory_line, read_lines
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.fields import (
+from recall_retrievers.store.chroma.rows import (
     FIELD_KEYS,
     FRAMEWORK_KEYS,
     OWN_KEYS,
+    Ready,
+    make_ready,
+    to_candidate,
+    to_metadata,
 )
-from recall_retrievers.store.chroma.rows import Ready, make_ready, to_candidate, to_metadata
 from recall_retrievers.timeline import TimeRange
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

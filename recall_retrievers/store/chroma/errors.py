@@ -83,12 +83,6 @@ def chroma_errors(what: str, stuck: Event) -> Iterator[None]:
     After an error of the disk Chroma's engine hangs at one of its next calls, a read as well, and
     holds the interpreter while it does: no other thread could end that. So ``stuck`` is set then,
     and the engine is called no more.
-
-    Examples:
-        >>> with chroma_errors("read 'memories'", Event()):
-        ...     raise OSError("no page")
-        Traceback (most recent call last):
-        recall_retrievers.core.errors.StoreError: Chroma could not read 'memories': OSError: no page
     """
     if stuck.is_set():
         raise StoreError(f"Chroma is not asked to {what}: it has failed before. {_STUCK}")

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, Field
 
-from recall_retrievers.core.memory import Memory, MetadataValue
-from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.memory import MetadataValue
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.parse_time import EPOCH_MILLISECONDS_FROM
@@ -22,12 +21,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
-# rows of its own, where they are of no use to a reader.
-FRAMEWORK_KEYS = frozenset(
-    {"_node_content", "_node_type", "document_id", "doc_id", "ref_doc_id"}
-    | {"relationships", "node_info", "text"}
-)
 EXPIRES_AT = "expires_at"
 # The memory that supersedes a row, and since when.
 SUPERSEDED_BY, SUPERSEDED_AT = "superseded_by", "superseded_at"
@@ -37,23 +30,8 @@ SUPERSEDES = "recall_supersedes"
 # Rows that expire or are superseded have this too: rows without a key cannot be asked for, but
 # "$ne" lets them pass.
 MAY_EXPIRE = "may_expire"
-SUPERSEDED_KEYS = frozenset({SUPERSEDED_BY, SUPERSEDED_AT, MAY_EXPIRE})
 NODE_SOURCE = "ref_doc_id"  # the document that a node of LlamaIndex was cut from
 WRITTEN_AT = "written_at"  # when a row was last written: it shows what others have changed
-CREATED_KEYS = frozenset({"created_at", "created_day"})
-EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
-OWN_KEYS = frozenset(
-    {WRITTEN_AT, EXPIRES_AT, "list_values"}
-    | SUPERSEDED_KEYS
-    | CREATED_KEYS
-    | EVENT_KEYS
-    | {"memory_type", "when_to_use", "author", "said_before", "turn_before", "quality"}
-    | set(Scope.model_fields)
-)
-
-# The keys of fields of a memory: metadata with such a name belongs into the field.
-FIELD_KEYS = OWN_KEYS & (Memory.model_fields.keys() | Scope.model_fields.keys())
-_APART = "metadata."  # before a name of the user's that rows keep something else under
 
 Row = tuple[str, str | None, Mapping[str, MetadataValue] | None]
 """A row's id, its text and its metadata."""
@@ -92,23 +70,6 @@ class Fields(Settings):
 
 
 OWN_FIELDS = Fields()
-
-
-def row_key(name: str) -> str:
-    """The key under which a row keeps metadata with this name.
-
-    Examples:
-        >>> row_key("topic"), row_key("document_id")
-        ('topic', 'metadata.document_id')
-    """
-    taken = name in OWN_KEYS or name in FRAMEWORK_KEYS or name.startswith(_APART)
-    return _APART + name if taken else name
-
-
-def name_of(key: str) -> str:
-    """The name of the metadata that a row keeps under this key; see `row_key`."""
-    name = key.removeprefix(_APART)
-    return name if row_key(name) == key else key
 
 
 # -- times of ours: whole milliseconds ------------------------------------------------------------

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import lru_cache
+from typing import Any
 
 from recall_retrievers.core.candidate import Candidate, copied
 from recall_retrievers.core.errors import MemoryFormatError, ScopeError
@@ -27,20 +28,14 @@ from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import ANYBODY, Scope, with_scope
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.fields import (
-    CREATED_KEYS,
     EARLIEST,
-    EVENT_KEYS,
     EXPIRES_AT,
-    FIELD_KEYS,
-    FRAMEWORK_KEYS,
     LATEST,
     MAY_EXPIRE,
     NODE_SOURCE,
     OWN_FIELDS,
-    OWN_KEYS,
     SUPERSEDED_AT,
     SUPERSEDED_BY,
-    SUPERSEDED_KEYS,
     SUPERSEDES,
     WRITTEN_AT,
     Fields,
@@ -48,10 +43,8 @@ from recall_retrievers.store.chroma.fields import (
     event_hull,
     from_milliseconds,
     is_ours,
-    name_of,
     new_id,
     read_time,
-    row_key,
     to_milliseconds,
 )
 from recall_retrievers.store.chroma.framework_objects import (
@@ -69,13 +62,47 @@ from recall_retrievers.timeline.wording import format_interval, parse_interval
 
 _log = logging.getLogger(__name__)
 
-_REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
+# LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
+# rows of its own, where they are of no use to a reader.
+FRAMEWORK_KEYS = frozenset(
+    {"_node_content", "_node_type", "document_id", "doc_id", "ref_doc_id"}
+    | {"relationships", "node_info", "text"}
+)
 
-_NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
+# The fields of a memory that are texts, times and owners, and the keys of a row beside them.
 _TEXTS = ("memory_type", "when_to_use", "author", "said_before", "turn_before", SUPERSEDED_BY)
 _TIMES = ("created_at", EXPIRES_AT, SUPERSEDED_AT)
 _OWNERS = tuple(Scope.model_fields)
+_EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
+OWN_KEYS = _EVENT_KEYS.union(
+    *(_TEXTS, _TIMES, _OWNERS),
+    ("quality", "created_day", "list_values", MAY_EXPIRE, WRITTEN_AT),
+)
+_CREATED_KEYS = frozenset({"created_at", "created_day"})
+_SUPERSEDED_KEYS = frozenset({SUPERSEDED_BY, SUPERSEDED_AT, MAY_EXPIRE})
+# Metadata with the name of a field belongs into the field.
+FIELD_KEYS = OWN_KEYS & (Memory.model_fields.keys() | Scope.model_fields.keys())
+_NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
+_APART = "metadata."  # before a name of the user's that rows keep something else under
+_REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
 _LLAMAINDEX = "_node_content"  # in every row that LlamaIndex writes
+
+
+def row_key(name: str) -> str:
+    """The key under which a row keeps metadata with this name.
+
+    Examples:
+        >>> row_key("topic"), row_key("document_id")
+        ('topic', 'metadata.document_id')
+    """
+    taken = name in OWN_KEYS or name in FRAMEWORK_KEYS or name.startswith(_APART)
+    return _APART + name if taken else name
+
+
+def name_of(key: str) -> str:
+    """The name of the metadata that a row keeps under this key; see `row_key`."""
+    name = key.removeprefix(_APART)
+    return name if row_key(name) == key else key
 
 
 def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
@@ -127,23 +154,18 @@ def _read(
     row_id: str, content: str, row: Mapping[str, MetadataValue], fields: Fields = OWN_FIELDS
 ) -> Candidate:
     ours = is_ours(row)
-    superseded = ours and SUPERSEDED_AT in row
-    created, expires = row.get(fields.created_at), row.get(fields.expires_at)
+    texts: dict[str, Any] = {name: _text(row, getattr(fields, name, name)) for name in _TEXTS}
+    times = {name: row.get(getattr(fields, name, name)) for name in _TIMES}
+    if not ours or SUPERSEDED_AT not in row:
+        texts[SUPERSEDED_BY], times[SUPERSEDED_AT] = "", None
     memory = Candidate(
+        **texts,
+        **{name: _moment(x) if ours else read_time(x, fields) for name, x in times.items()},
         id=row_id,
         content=content,
-        memory_type=_text(row, fields.memory_type),
-        created_at=_moment(created) if ours else read_time(created, fields),
         events=_events(row_id, row),
-        when_to_use=_text(row, "when_to_use"),
-        author=_text(row, fields.author),
-        said_before=_text(row, "said_before"),
-        turn_before=_text(row, "turn_before"),
         scope=scope_of(*[_text(row, getattr(fields, name)) for name in _OWNERS]),
         quality=_quality(row.get("quality")),
-        expires_at=_moment(expires) if ours else read_time(expires, fields),
-        superseded_by=_text(row, SUPERSEDED_BY) if superseded else "",
-        superseded_at=_moment(row[SUPERSEDED_AT]) if superseded else None,
         metadata={name_of(k): x for k, x in _metadata(row, _NOT_METADATA).items()} if ours else {},
     )
     return memory if ours else replace(memory, metadata=_metadata(row, _shown(row, memory)))
@@ -273,7 +295,7 @@ class Ready:
         if document != self.memory.content or metadata is None:
             return False
         ignored = self.made_now | {WRITTEN_AT, SUPERSEDES}
-        ignored |= set() if SUPERSEDED_AT in self.metadata else SUPERSEDED_KEYS
+        ignored |= set() if SUPERSEDED_AT in self.metadata else _SUPERSEDED_KEYS
         old, new = (
             {key: value for key, value in each.items() if key not in ignored}
             for each in (without_strays(dict(metadata)), self.metadata)
@@ -303,7 +325,7 @@ def make_ready(  # noqa: PLR0913 - the settings of a store, each by name
     ready: dict[str, Ready] = {}
     shown = progress_bar(memories, desc="reading", unit="memories", wanted=progress)
     for memory in (filled_in(as_memory(each), within) for each in shown):
-        made_now = frozenset[str]() if memory.created_at else CREATED_KEYS
+        made_now = frozenset[str]() if memory.created_at else _CREATED_KEYS
         created_at = memory.created_at or clock()
         memory_id = memory.id or new_id(created_at)
         if memory_id in ready:
@@ -314,7 +336,7 @@ def make_ready(  # noqa: PLR0913 - the settings of a store, each by name
         if read_events and isinstance(events, UnreadEvents):
             written_at = created_at if timezone is None else in_zone(created_at, timezone)
             events = event_times(memory.content[:READ_CHARACTERS], written_at)
-            made_now |= EVENT_KEYS if made_now else frozenset()
+            made_now |= _EVENT_KEYS if made_now else frozenset()
         own = {"id": memory_id, "created_at": created_at, "events": tuple(events)}
         row = to_metadata(replace(Candidate.of(memory), **own))
         stored = _read(memory_id, memory.content, without_strays(row))

@@ -20,7 +20,6 @@ from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.fields import (
     EARLIEST,
     EXPIRES_AT,
-    FRAMEWORK_KEYS,
     MAY_EXPIRE,
     OWN_FIELDS,
     SUPERSEDED_AT,
@@ -28,9 +27,9 @@ from recall_retrievers.store.chroma.fields import (
     bounds_of,
     day_of,
     event_bounds,
-    row_key,
     to_milliseconds,
 )
+from recall_retrievers.store.chroma.rows import FRAMEWORK_KEYS, row_key
 from recall_retrievers.timeline import TimeRange, parse_time
 
 Where = dict[str, object]
