@@ -15,13 +15,13 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, TimeoutExpired, run
 from tempfile import mkdtemp
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,35 @@ _frozen = getattr(sys, "frozen", False)  # then there is no Python to start
 _asking = Lock()
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found in one collection, or in the database of all of them.
+
+    Attributes:
+        name: The collection; "chroma.sqlite3" for the database.
+        rows: How many rows it holds; 0 where that cannot be read.
+        faults: What is damaged, and what to do about it; empty = all is whole.
+    """
+
+    name: str
+    rows: int
+    faults: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is damaged."""
+        return not self.faults
+
+    def __str__(self) -> str:
+        found = f"damaged: {'; '.join(self.faults)}" if self.faults else "whole"
+        count = f"{_memories(self.rows)}, " if self.rows or self.whole else ""
+        return f"{self.name}: {count}{found}"
+
+
+def _memories(count: int) -> str:
+    return f"{count} {'memory' if count == 1 else 'memories'}"
+
+
 def examine(held: HeldPath | None, collection: Collection) -> None:
     """Check a collection that is opened, before this process's engine reads its index.
 
@@ -80,7 +109,8 @@ def examine(held: HeldPath | None, collection: Collection) -> None:
                 held.damaged[""] = torn  # of a collection that is not known
             elif not as_noted:
                 with held.watch.writing():
-                    held.damaged.update((x.id, x.fault) for x in _ask(path, "open") if x.fault)
+                    found = _ask(path, whole=False).items()
+                    held.damaged.update((key, "; ".join(x.faults)) for key, x in found if x.faults)
                 if not held.damaged:
                     _note(path)
             held.at_close.append(partial(_note, path))
@@ -125,37 +155,30 @@ def _compared(folder: Path) -> tuple[str, bool]:
 # -- Chroma, asked in a process of its own --------------------------------------------------------
 
 
-class _Answer(NamedTuple):
-    id: str  # of a collection; empty for the database
-    name: str
-    rows: int
-    fault: str  # empty if it is whole
+def _ask(folder: Path, *, whole: bool) -> dict[str, Checked]:
+    """What Chroma finds in each collection, by its id; a damaged database is an error.
 
-
-def _ask(folder: Path, task: str) -> list[_Answer]:
-    """What Chroma finds in each collection; a damaged database is an error.
-
-    Not all rows are read to "open" it.
+    If ``whole``, all rows are read, and their vectors are compared with ours.
     """
-    answers = dict[str, _Answer]()
+    answers = dict[str, Checked]()
     for _ in range(2):  # a client of this program may be saving it
         try:
-            answers = _by_id(_answers(folder, task)) if _frozen else _asked(folder, task)
+            answers = dict(_answers(folder, whole)) if _frozen else _asked(folder, whole)
         finally:
             for copy in own_folder(folder).glob(f"{_COPY}*"):
                 shutil.rmtree(copy, ignore_errors=True)
-        if not any(each.fault for each in answers.values()):
+        if all(each.whole for each in answers.values()):
             break
-    for each in answers.values():
-        if not each.id or CURE in each.fault:
-            raise StoreDamagedError(each.fault)
-    return [*answers.values()]
+    for key, each in answers.items():
+        if each.faults and (not key or CURE in each.faults[0]):
+            raise StoreDamagedError(each.faults[0])
+    return answers
 
 
-def _asked(folder: Path, task: str, known: Sequence[str] = ()) -> dict[str, _Answer]:
+def _asked(folder: Path, whole: bool, known: Sequence[str] = ()) -> dict[str, Checked]:
     """The answers of a process, and of another one when it dies of a collection."""
     limit = _LEAST_S + (folder / DATABASE).stat().st_size // _BYTES_A_SECOND
-    given = json.dumps([str(folder), task, *known])
+    given = json.dumps([str(folder), whole, known])
     command = [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()", given]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
@@ -167,27 +190,28 @@ def _asked(folder: Path, task: str, known: Sequence[str] = ()) -> dict[str, _Ans
         output, how = error.stdout or b"", f"not done in {limit} s"
     except OSError as error:
         raise StoreError(f"{folder} is not checked: Python does not start: {error}") from error
-    lines = output.split(b"\n")[:-1]  # the last one may be broken off
-    answers = _by_id(_Answer(*json.loads(line)) for line in lines)
+    lines = map(json.loads, output.split(b"\n")[:-1])  # the last one may be broken off
+    answers = {key: Checked(name, rows, tuple(faults)) for key, name, rows, faults in lines}
+    dies = f"{_DIES} ({how})"
     if how and answers.keys() <= {*known}:
-        return {"": _Answer("", DATABASE, 0, f"{_DIES} ({how}). {CURE}")}
+        return {"": Checked(DATABASE, 0, (f"{dies}. {CURE}",))}
     if how:
         *_, last = answers
-        answers[last] = answers[last]._replace(fault=f"{_DIES} ({how})")
-        answers |= _asked(folder, task, [*known, *answers])
+        answers[last] = replace(answers[last], faults=(dies,))
+        answers |= _asked(folder, whole, [*known, *answers])
     return answers
 
 
 def answer() -> None:
     """What such a process says: what it begins to read, and what it has found."""
-    folder, task, *known = json.loads(sys.argv[1])
+    folder, *task = json.loads(sys.argv[1])
     out = sys.stdout
     with redirect_stdout(sys.stderr):
-        for each in _answers(Path(folder), task, known):
-            print(json.dumps(each), file=out, flush=True)
+        for key, found in _answers(Path(folder), *task):
+            print(json.dumps([key, *astuple(found)]), file=out, flush=True)
 
 
-def _answers(folder: Path, task: str, known: Sequence[str] = ()) -> Iterator[_Answer]:
+def _answers(folder: Path, whole: bool, known: Sequence[str] = ()) -> Iterator[tuple[str, Checked]]:
     size = sum((folder / name).stat().st_size for name in (DATABASE, *_files(folder)))
     room = 2 * size < shutil.disk_usage(folder).free  # else it is only read, where it is
     try:
@@ -195,24 +219,19 @@ def _answers(folder: Path, task: str, known: Sequence[str] = ()) -> Iterator[_An
         with chroma_errors("list the collections", Event()):
             there = client.list_collections()
     except StoreError as error:
-        yield _Answer("", DATABASE, 0, str(error))
+        yield "", Checked(DATABASE, 0, (str(error),))
         return
-    for each in (x for x in there if str(x.id) not in known):
-        begun = _Answer(str(each.id), each.name, 0, _DIES)
-        yield begun
+    for name, key in ((x.name, str(x.id)) for x in there if str(x.id) not in known):
+        yield key, Checked(name, 0, (_DIES,))
         try:
             with chroma_errors("read its index", Event()):
                 # With None no stored embedding function is built: its code would run.
-                collection = client.get_collection(each.name, None)
-                rows, fault = _tried(folder, collection, whole=task != "open", stores=room)
+                found = _tried(folder, client.get_collection(name, None), whole, stores=room)
         except StoreError as error:
-            rows, fault = 0, str(error if CURE in str(error) else error.__cause__)
-        yield begun._replace(rows=rows, fault=fault)
+            fault = str(error if CURE in str(error) else error.__cause__)
+            found = Checked(name, 0, (fault,))
+        yield key, found
     client.close()
-
-
-def _by_id(answers: Iterable[_Answer]) -> dict[str, _Answer]:
-    return {each.id: each for each in answers}
 
 
 def _copied(folder: Path) -> Path:
@@ -224,11 +243,8 @@ def _copied(folder: Path) -> Path:
     return copy
 
 
-def _tried(folder: Path, collection: Any, *, whole: bool, stores: bool) -> tuple[int, str]:
-    """How many rows a collection has, and its fault: it is read, and its copy is written to.
-
-    If ``whole``, all rows are read, and their vectors are compared with ours.
-    """
+def _tried(folder: Path, collection: Any, whole: bool, *, stores: bool) -> Checked:
+    """What is found when a collection is read, and when rows are stored in its copy."""
     ids, others = collection.get(include=[])["ids"], set[str]()
     for names in _parts(ids, _PAGE) if whole else ():
         collection.get(ids=names, include=["embeddings", "documents", "metadatas"])
@@ -239,8 +255,9 @@ def _tried(folder: Path, collection: Any, *, whole: bool, stores: bool) -> tuple
         near = np.abs(unit(np.asarray(page["embeddings"], np.float32)) - ours) <= _NEAR
         rows = zip(page["ids"], near.all(axis=1).tolist(), strict=True)
         others.update(row_id for row_id, is_near in rows if not is_near)
-    new, dimension = [f"recall {n}" for n in range(_TRIED)], _dimension(collection)
-    if stores and dimension:
+    new = [f"recall {n}" for n in range(_TRIED)]
+    dimension = collection._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
+    if stores and dimension is not None:
         anywhere = np.random.default_rng(0).normal(size=(_TRIED, dimension))
         collection.upsert(ids=new, embeddings=anywhere.astype(np.float32))
     if some := ids[:: -(-len(ids) // _TRIED) or 1]:
@@ -249,25 +266,19 @@ def _tried(folder: Path, collection: Any, *, whole: bool, stores: bool) -> tuple
             collection.upsert(ids=page["ids"], embeddings=page["embeddings"])
     reached = _reached(collection)
     lost, deleted = len(set(ids) - reached), len(reached.difference(ids, new))
-    if lost > (1 - _REACHED) * len(ids):
-        return len(ids), f"it does not lead to {lost} of {len(ids)} rows"
-    if deleted:
-        return len(ids), f"it holds {deleted} rows that were deleted"
-    stored = f"{len(others)} of {len(ids)} vectors are not those that were stored"
-    return len(ids), stored if others else ""
-
-
-def _dimension(collection: Any) -> int:
-    """How many numbers its vectors have; 0 if nothing was ever stored."""
-    return collection._model.dimension or 0  # noqa: SLF001 - Chroma tells it nowhere else
+    faults = {
+        f"it does not lead to {lost} of {len(ids)} rows": lost > (1 - _REACHED) * len(ids),
+        f"it holds {deleted} rows that were deleted": deleted,
+        f"{len(others)} of {len(ids)} vectors are not those that were stored": others,
+    }
+    there = tuple(fault for fault, is_there in faults.items() if is_there)
+    return Checked(collection.name, len(ids), there)
 
 
 def _reached(collection: Any) -> set[str]:
     """The rows to which the graph of an index leads."""
-    if not _dimension(collection):
-        return set()
-    anywhere = np.eye(1, _dimension(collection), dtype=np.float32)
-    most = 2 * collection.count() + _GHOSTS
+    length = collection._model.dimension or 1  # noqa: SLF001 - None = nothing was ever stored
+    anywhere, most = np.eye(1, length, dtype=np.float32), 2 * collection.count() + _GHOSTS
     return {*collection.query(query_embeddings=anywhere, n_results=most, include=[])["ids"][0]}
 
 
@@ -297,55 +308,26 @@ def _parts(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
 # -- all of a path, on request --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What a check found in one collection, or in the database of all of them.
-
-    Attributes:
-        name: The collection; "chroma.sqlite3" for the database.
-        rows: How many rows it holds; 0 where that cannot be read.
-        faults: What is damaged, and what to do about it; empty = all is whole.
-    """
-
-    name: str
-    rows: int
-    faults: tuple[str, ...] = ()
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing is damaged."""
-        return not self.faults
-
-    def __str__(self) -> str:
-        found = f"damaged: {'; '.join(self.faults)}" if self.faults else "whole"
-        count = f"{_memories(self.rows)}, " if self.rows or self.whole else ""
-        return f"{self.name}: {count}{found}"
-
-
-def _memories(count: int) -> str:
-    return f"{count} {'memory' if count == 1 else 'memories'}"
-
-
 def check_path(path: str | Path) -> list[Checked]:
     """Check every collection in a path; see `RecallStore.check`."""
-    with _alone(path, "check") as (folder, _):
+    with _alone(path, "check") as held:
+        folder, checked = held.folder, list[Checked]()
         try:
             waiting, (torn, _) = _too_large(folder), _compared(folder)
-            answers = _ask(folder, "check")
+            answers = _ask(folder, whole=True)
         except StoreDamagedError as error:
             return [Checked(DATABASE, 0, (str(error),))]
-        checked = list[Checked]()
-        for each in answers:
-            fault = each.fault or torn
-            if names := ", ".join(got(row_id) for topic, row_id in waiting if each.id in topic):
-                fault = f"Chroma cannot store {names} of its log, nor what came after it"
-            faults = [f"{fault}; run `recall repair {folder}`"] if fault else []
-            if any(map(_torn_rows, own_folder(folder).glob(f"{each.id}*"))):
+        for key, found in answers.items():
+            damage = "; ".join(found.faults) or torn
+            if names := ", ".join(got(row_id) for topic, row_id in waiting if key in topic):
+                damage = f"Chroma cannot store {names} of its log, nor what came after it"
+            faults = [f"{damage}; run `recall repair {folder}`"] if damage else []
+            if any(map(_torn_rows, own_folder(folder).glob(f"{key}*"))):
                 faults.append(
                     "the row index has other bytes than were written; it is mended when the path "
                     "is opened"
                 )
-            checked.append(Checked(each.name, each.rows, tuple(faults)))
+            checked.append(replace(found, faults=tuple(faults)))
     return checked
 
 
@@ -359,7 +341,7 @@ def _torn_rows(root: Path) -> bool:
 
 
 @contextmanager
-def _alone(path: str | Path, task: str) -> Iterator[tuple[Path, HeldPath]]:
+def _alone(path: str | Path, task: str) -> Iterator[HeldPath]:
     """A path that nobody else has open."""
     folder = Path(os.path.realpath(path))
     if not folder.is_dir():
@@ -370,7 +352,7 @@ def _alone(path: str | Path, task: str) -> Iterator[tuple[Path, HeldPath]]:
     try:
         if not held.is_last:
             raise StoreLockedError(f"{path} is open in this program; close its stores first")
-        yield folder, held
+        yield held
     finally:
         held.close()
 
@@ -451,31 +433,32 @@ def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> lis
     All indexes are set aside, and Chroma begins anew those of the damaged collections. So the
     folders that it makes are theirs, and the others go back. A repair that is killed is done again.
     """
-    with _alone(path, "repair") as (folder, held):
+    with _alone(path, "repair") as held:
+        folder, repaired = held.folder, list[Repaired]()
         taken_out = _too_large(folder, take_out=True)
         _put_back(folder)  # after a repair that was killed
         torn, _ = _compared(folder)
         try:
             # Without their indexes Chroma finds which collections they are of.
             _set_aside(each for each in _indexes(folder) if each.name in torn)
-            repaired, answers = list[Repaired](), _ask(folder, "repair")
-            damaged = any(each.fault for each in answers)
+            answers = _ask(folder, whole=True)
+            damaged = not all(each.whole for each in answers.values())
             if damaged:
                 _set_aside(_indexes(folder))
-            for each in answers:
-                ids = tuple(row_id for topic, row_id in taken_out if each.id in topic)
-                done = Repaired(each.name, each.rows, taken_out=ids)
-                if each.fault:
+            for key, each in answers.items():
+                done = Repaired(each.name, each.rows)
+                if each.faults:
                     counts = _rebuilt(held, each.name, embedding, progress=progress)
-                    fault = torn or each.fault
-                    done = Repaired(each.name, sum(counts), fault, *counts, taken_out=ids)
-                repaired.append(done)
+                    fault = torn or "; ".join(each.faults)
+                    done = Repaired(each.name, sum(counts), fault, *counts)
+                out = tuple(row_id for topic, row_id in taken_out if key in topic)
+                repaired.append(replace(done, taken_out=out))
             if damaged:
                 _put_back(folder)
-                for each in (x for x in _ask(folder, "repair") if x.fault):
-                    raise StoreDamagedError(  # noqa: TRY301 - the damaged ones are put back
-                        f"the new index of {each.name!r} is damaged: {each.fault}"
-                    )
+                for each in _ask(folder, whole=True).values():
+                    if each.faults:
+                        problem = f"the new index of {each.name!r} is damaged: {each.faults[0]}"
+                        raise StoreDamagedError(problem)  # noqa: TRY301 - the old one is put back
         except BaseException:
             _put_back(folder, instead=True)
             raise
