@@ -22,8 +22,6 @@ from recall_retrievers.store.chroma.fields import (
     SUPERSEDED_BY,
     Fields,
     Row,
-    note_unread,
-    sample_of,
     time_unit,
 )
 from recall_retrievers.store.chroma.place import FORMAT, MARK
@@ -82,11 +80,7 @@ class Collection:
         # Chroma Cloud has another index, "spann"; its "hnsw" is None.
         index = chroma.configuration_json
         self._cosine = (index.get("hnsw") or index.get("spann") or {}).get("space") == "cosine"
-        self._unit: int | None = 1  # of the times of its rows, in milliseconds
-        if self.foreign:
-            sample = sample_of(self.chroma)
-            self._unit = time_unit(sample, fields)
-            note_unread(chroma.name, sample, fields)
+        self._unit = time_unit(chroma, fields) if self.foreign else 1
 
     # -- whose it is ------------------------------------------------------------------------------
 
@@ -154,7 +148,7 @@ class Collection:
         most = min(_MOST_RESULTS, self.most_rows)
         ours = None if self.foreign else search.moment
         while True:
-            page, cosines = self._query(vector, wanted, where)
+            page, cosines = self._query(vector, where, wanted)
             hits = self._hits(page, cosines, search)
             if len(page["ids"]) < wanted:
                 # A row that differs from all others may have no way to it in Chroma's graph.
@@ -172,23 +166,19 @@ class Collection:
         self, vector: NDArray[np.float32], search: Search, filtering: Where | None
     ) -> tuple[list[str], NDArray[np.float32]]:
         """The ids of the rows that Chroma finds first, and their cosines; some may not fit."""
-        where, wanted = self._asked(search, filtering)
-        page, cosines = self._query(vector, wanted, where, ())
+        page, cosines = self._query(vector, *self._asked(search, filtering), ())
         return page["ids"], cosines
 
     def _asked(self, search: Search, filtering: Where | None) -> tuple[Where | None, int]:
         """The condition of a search, and how many rows Chroma is asked for."""
-        key, unit, scope = (
-            self.fields.created_at,
-            self._unit,
-            scope_where(search.scope, self.fields),
-        )
+        fields, unit = self.fields, self._unit
         within = [
-            recorded_where(each, key, unit) if self.foreign else window_where(each)
+            recorded_where(each, fields, unit) if self.foreign else window_where(each)
             for each in search.within
         ]
         until = TimeRange(None, search.moment if search.as_it_stood else None, "second")
-        where = all_of([filtering, scope, any_of(within), recorded_where(until, key, unit)])
+        recorded = recorded_where(until, fields, unit)
+        where = all_of([filtering, scope_where(search.scope, fields), any_of(within), recorded])
         # A space other than cosine has another order: query more rows, then sort.
         coarse = bool(search.within) or not self._cosine
         wanted = 2 * search.limit if coarse else search.limit
@@ -206,8 +196,8 @@ class Collection:
     def _query(
         self,
         vector: NDArray[np.float32],
-        limit: int,
         where: Where | None,
+        limit: int,
         read: Sequence[str] = _READ,
     ) -> tuple[Mapping[str, Any], NDArray[np.float32]]:
         """The rows nearest to a vector, as Chroma's index finds them, and their cosines."""

@@ -101,7 +101,7 @@ def bounds_of(time_range: TimeRange) -> tuple[int, int]:
 
 
 def event_bounds(time_range: TimeRange) -> tuple[int, int]:
-    """The same for the events of rows: a day may be that of any zone, up to 26 hours away."""
+    """The bounds for the events of rows: a day may be that of any zone, up to 26 hours away."""
     first, last = bounds_of(time_range)
     return _in_calendar(first - _ZONES), _in_calendar(last + _ZONES)
 
@@ -146,17 +146,19 @@ _SHOWN = 3  # values that a warning shows
 _KEYS = 12  # names that it shows
 
 
-def sample_of(collection: Collection) -> list[Mapping[str, MetadataValue]]:
-    # Its types do not know that `include` makes the metadata be there.
-    count, reads = collection.count(), collection
+def time_unit(collection: Collection, fields: Fields) -> int | None:
+    """The milliseconds of the unit of all times; None = Chroma cannot compare them as numbers.
+
+    A warning says if there are some that cannot be read.
+    """
+    count, key = collection.count(), fields.created_at
     starts = [0, max(_SAMPLE, count - _SAMPLE)] if count > _SAMPLE else [0]
-    pages: list[Any] = [reads.get(limit=_SAMPLE, offset=x, include=["metadatas"]) for x in starts]
-    return [row or {} for page in pages for row in page["metadatas"]]
-
-
-def time_unit(sample: Sequence[Mapping[str, MetadataValue]], fields: Fields) -> int | None:
-    """The milliseconds of the unit of all times; None = Chroma cannot compare them as numbers."""
-    key = fields.created_at
+    # Its types do not know that `include` makes the metadata be there.
+    pages: list[Any] = [
+        collection.get(limit=_SAMPLE, offset=start, include=["metadatas"]) for start in starts
+    ]
+    sample = [row or {} for page in pages for row in page["metadatas"]]
+    _note_unread(collection.name, sample, fields)
     units = {_unit_of(row[key]) for row in sample if key in row}
     return units.pop() if len(units) == 1 else None
 
@@ -174,11 +176,7 @@ def read_time(value: MetadataValue | None, fields: Fields) -> datetime | None:
     return written_time(value, day_first=fields.day_first)
 
 
-def note_unread(
-    name: str,
-    sample: Sequence[Mapping[str, MetadataValue]],
-    fields: Fields,
-) -> None:
+def _note_unread(name: str, sample: Sequence[Mapping[str, MetadataValue]], fields: Fields) -> None:
     """Warn of rows whose time cannot be read: the time of a question does not count for them."""
     key = fields.created_at
     values = [row[key] for row in sample if key in row]

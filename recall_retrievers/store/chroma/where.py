@@ -277,11 +277,11 @@ def window_where(time_range: TimeRange) -> Where | None:
     return any_of([recorded, _between(("event_end", "event_start"), time_range, low + 1, high)])
 
 
-def recorded_where(time_range: TimeRange, key: str, unit: int | None) -> Where | None:
-    """The condition for a recorded time under any key; None = Chroma cannot compare such times."""
+def recorded_where(time_range: TimeRange, fields: Fields, unit: int | None) -> Where | None:
+    """The condition for the recorded time of any row; None = Chroma cannot compare such times."""
     if unit is None:
         return None  # they are texts: the candidates are compared here
-    low, high = bounds_of(time_range)
+    (low, high), key = bounds_of(time_range), fields.created_at
     return _between((key, key), time_range, low // unit, -(-(high + 1) // unit))
 
 
