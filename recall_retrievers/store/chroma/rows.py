@@ -154,13 +154,14 @@ def _read(
     row_id: str, content: str, row: Mapping[str, MetadataValue], fields: Fields = OWN_FIELDS
 ) -> Candidate:
     ours = is_ours(row)
-    texts: dict[str, Any] = {name: _text(row, getattr(fields, name, name)) for name in _TEXTS}
-    times = {name: row.get(getattr(fields, name, name)) for name in _TIMES}
+    read: dict[str, Any] = {name: _text(row, getattr(fields, name, name)) for name in _TEXTS}
+    for name in _TIMES:
+        value = row.get(getattr(fields, name, name))
+        read[name] = _moment(value) if ours else read_time(value, fields)
     if not ours or SUPERSEDED_AT not in row:
-        texts[SUPERSEDED_BY], times[SUPERSEDED_AT] = "", None
+        read |= {SUPERSEDED_BY: "", SUPERSEDED_AT: None}
     memory = Candidate(
-        **texts,
-        **{name: _moment(x) if ours else read_time(x, fields) for name, x in times.items()},
+        **read,
         id=row_id,
         content=content,
         events=_events(row_id, row),
@@ -337,8 +338,8 @@ def make_ready(  # noqa: PLR0913 - the settings of a store, each by name
             written_at = created_at if timezone is None else in_zone(created_at, timezone)
             events = event_times(memory.content[:READ_CHARACTERS], written_at)
             made_now |= _EVENT_KEYS if made_now else frozenset()
-        own = {"id": memory_id, "created_at": created_at, "events": tuple(events)}
-        row = to_metadata(replace(Candidate.of(memory), **own))
+        new = replace(Candidate.of(memory), id=memory_id, created_at=created_at, events=events)
+        row = to_metadata(new)
         stored = _read(memory_id, memory.content, without_strays(row))
         ready[memory_id] = Ready(stored, row, not memory.id, made_now)
     return list(ready.values())

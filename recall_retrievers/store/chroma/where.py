@@ -325,7 +325,7 @@ def _compare(value: object, operator: str, bound: object) -> bool:
         return isinstance(value, list) and any(_equal(each, bound) for each in value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return bool(_ORDER[operator](value, bound))
+    return bool(_ORDER[operator](value, cast("float", bound)))
 
 
 def _equal(value: object, bound: object) -> bool:
