@@ -74,9 +74,9 @@ _TEXTS = ("memory_type", "when_to_use", "author", "said_before", "turn_before", 
 _TIMES = ("created_at", EXPIRES_AT, SUPERSEDED_AT)
 _OWNERS = tuple(Scope.model_fields)
 _EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
-OWN_KEYS = _EVENT_KEYS.union(
-    *(_TEXTS, _TIMES, _OWNERS),
-    ("quality", "created_day", "list_values", MAY_EXPIRE, WRITTEN_AT),
+OWN_KEYS = frozenset(
+    {*_TEXTS, *_TIMES, *_OWNERS, *_EVENT_KEYS, "quality"}
+    | {"created_day", "list_values", MAY_EXPIRE, WRITTEN_AT}
 )
 _CREATED_KEYS = frozenset({"created_at", "created_day"})
 _SUPERSEDED_KEYS = frozenset({SUPERSEDED_BY, SUPERSEDED_AT, MAY_EXPIRE})
