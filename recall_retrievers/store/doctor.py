@@ -265,9 +265,14 @@ def _tried(folder: Path, collection: Any, whole: bool, *, stores: bool) -> Check
         if stores:
             collection.upsert(ids=page["ids"], embeddings=page["embeddings"])
     reached = _reached(collection)
-    lost, deleted = len(set(ids) - reached), len(reached.difference(ids, new))
+    lost, deleted = set(ids) - reached, len(reached.difference(ids, new))
+    unreached, few = set[bytes](), (1 - _REACHED) * len(ids)
+    for names in _parts(sorted(lost), _PAGE) if len(lost) > few else ():
+        # A whole graph has no way to some of many equal vectors.
+        page = collection.get(ids=names, include=["embeddings"])
+        unreached.update(vector.tobytes() for vector in page["embeddings"])
     faults = {
-        f"it does not lead to {lost} of {len(ids)} rows": lost > (1 - _REACHED) * len(ids),
+        f"it does not lead to {len(lost)} of {len(ids)} rows": len(unreached) > few,
         f"it holds {deleted} rows that were deleted": deleted,
         f"{len(others)} of {len(ids)} vectors are not those that were stored": others,
     }
@@ -298,7 +303,8 @@ def _ours(
                 rows = zip(page["ids"], page["documents"], strict=True)
                 same = {row_id for row_id, text in rows if text == texts[row_id]}
                 known = zip(texts, vectors, strict=True)
-                yield {row_id: x for row_id, x in known if row_id in same and x.any()}
+                if found := {row_id: x for row_id, x in known if row_id in same and x.any()}:
+                    yield found
 
 
 def _parts(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
