@@ -12,7 +12,6 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import lru_cache
-from typing import Any
 
 from recall_retrievers.core.candidate import Candidate, copied
 from recall_retrievers.core.errors import MemoryFormatError, ScopeError
@@ -105,7 +104,7 @@ def name_of(key: str) -> str:
     return name if row_key(name) == key else key
 
 
-def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
+def to_metadata(memory: Memory | Candidate) -> dict[str, MetadataValue]:
     """The metadata of a memory's row; an error where Chroma would refuse it."""
     if memory.created_at is None:
         raise MemoryFormatError(f"memory {got(memory.id)} needs a created_at before it is stored")
@@ -154,19 +153,23 @@ def _read(
     row_id: str, content: str, row: Mapping[str, MetadataValue], fields: Fields = OWN_FIELDS
 ) -> Candidate:
     ours = is_ours(row)
-    read: dict[str, Any] = {name: _text(row, getattr(fields, name, name)) for name in _TEXTS}
-    for name in _TIMES:
-        value = row.get(getattr(fields, name, name))
-        read[name] = _moment(value) if ours else read_time(value, fields)
-    if not ours or SUPERSEDED_AT not in row:
-        read |= {SUPERSEDED_BY: "", SUPERSEDED_AT: None}
+    superseded = ours and SUPERSEDED_AT in row
+    created, expires = row.get(fields.created_at), row.get(fields.expires_at)
     memory = Candidate(
-        **read,
         id=row_id,
         content=content,
+        memory_type=_text(row, fields.memory_type),
+        created_at=_moment(created) if ours else read_time(created, fields),
         events=_events(row_id, row),
+        when_to_use=_text(row, "when_to_use"),
+        author=_text(row, fields.author),
+        said_before=_text(row, "said_before"),
+        turn_before=_text(row, "turn_before"),
         scope=scope_of(*[_text(row, getattr(fields, name)) for name in _OWNERS]),
         quality=_quality(row.get("quality")),
+        expires_at=_moment(expires) if ours else read_time(expires, fields),
+        superseded_by=_text(row, SUPERSEDED_BY) if superseded else "",
+        superseded_at=_moment(row[SUPERSEDED_AT]) if superseded else None,
         metadata={name_of(k): x for k, x in _metadata(row, _NOT_METADATA).items()} if ours else {},
     )
     return memory if ours else replace(memory, metadata=_metadata(row, _shown(row, memory)))
@@ -338,8 +341,8 @@ def make_ready(  # noqa: PLR0913 - the settings of a store, each by name
             written_at = created_at if timezone is None else in_zone(created_at, timezone)
             events = event_times(memory.content[:READ_CHARACTERS], written_at)
             made_now |= _EVENT_KEYS if made_now else frozenset()
-        new = replace(Candidate.of(memory), id=memory_id, created_at=created_at, events=events)
-        row = to_metadata(new)
+        own = {"id": memory_id, "created_at": created_at, "events": events}
+        row = to_metadata(memory.model_copy(update=own))
         stored = _read(memory_id, memory.content, without_strays(row))
         ready[memory_id] = Ready(stored, row, not memory.id, made_now)
     return list(ready.values())
