@@ -13,15 +13,15 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, TimeoutExpired, run
 from tempfile import mkdtemp
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,35 @@ _frozen = getattr(sys, "frozen", False)  # then there is no Python to start
 _asking = Lock()
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found in one collection, or in the database of all of them.
+
+    Attributes:
+        name: The collection; "chroma.sqlite3" for the database.
+        rows: How many rows it holds; 0 where that cannot be read.
+        faults: What is damaged, and what to do about it; empty = all is whole.
+    """
+
+    name: str
+    rows: int
+    faults: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is damaged."""
+        return not self.faults
+
+    def __str__(self) -> str:
+        found = f"damaged: {'; '.join(self.faults)}" if self.faults else "whole"
+        count = f"{_memories(self.rows)}, " if self.rows or self.whole else ""
+        return f"{self.name}: {count}{found}"
+
+
+def _memories(count: int) -> str:
+    return f"{count} {'memory' if count == 1 else 'memories'}"
+
+
 def examine(held: HeldPath | None, collection: Collection) -> None:
     """Check a collection that is opened, before this process's engine reads its index.
 
@@ -86,7 +115,8 @@ def examine(held: HeldPath | None, collection: Collection) -> None:
                 held.damaged[""] = torn  # of a collection that is not known
             elif not as_noted:
                 with held.watch.writing():
-                    held.damaged.update((x.id, x.fault) for x in _ask(path, "open") if x.fault)
+                    found = _ask(path, whole=False).items()
+                    held.damaged.update((key, "; ".join(x.faults)) for key, x in found if x.faults)
                 if not held.damaged:
                     _note(path)
             held.at_close.append(partial(_note, path))
@@ -131,97 +161,83 @@ def _compared(folder: Path) -> tuple[str, bool]:
 # -- Chroma, asked in a process of its own --------------------------------------------------------
 
 
-class _Answer(NamedTuple):
-    id: str  # of a collection; empty for the database
-    name: str
-    rows: int
-    fault: str  # empty if it is whole
+def _ask(folder: Path, *, whole: bool) -> dict[str, Checked]:
+    """What Chroma finds in each collection, by its id; a damaged database is an error.
 
-
-def _ask(folder: Path, task: str) -> list[_Answer]:
-    """What Chroma finds in each collection; a damaged database is an error.
-
-    Not all rows are read to "open" it.
+    If ``whole``, all rows are read, and their vectors are compared with ours.
     """
-    answers = list[_Answer]()
+    answers = dict[str, Checked]()
     for _ in range(2):  # a client of this program may be saving it
         try:
-            answers = _asked(folder, task)
+            answers = dict(_answers(folder, whole)) if _frozen else _asked(folder, whole)
         finally:
             for copy in own_folder(folder).glob(f"{_COPY}*"):
                 shutil.rmtree(copy, ignore_errors=True)
-        if not any(each.fault for each in answers):
+        if all(each.whole for each in answers.values()):
             break
-    for each in answers:
-        if not each.id or CURE in each.fault:
-            raise StoreDamagedError(each.fault)
+    for key, each in answers.items():
+        if each.faults and (not key or CURE in each.faults[0]):
+            raise StoreDamagedError(each.faults[0])
     return answers
 
 
-def _asked(folder: Path, task: str) -> list[_Answer]:
+def _asked(folder: Path, whole: bool, known: Sequence[str] = ()) -> dict[str, Checked]:
     """The answers of a process, and of another one when it dies of a collection."""
-    if _frozen:
-        return [*{each.id: each for each in _answers(folder, task, ())}.values()]
-    answers: dict[str, _Answer] = {}
     limit = _LEAST_S + (folder / DATABASE).stat().st_size // _BYTES_A_SECOND
+    given = json.dumps([str(folder), whole, known])
+    command = [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()", given]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    while True:
-        given = json.dumps([str(folder), task, *answers])
-        command = [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()", given]
-        try:
-            done = run(  # noqa: S603 - our own module
-                command, check=False, stdout=PIPE, stderr=DEVNULL, env=environment, timeout=limit
-            )
-            output, how = done.stdout, done.returncode and f"exit status {done.returncode}"
-        except TimeoutExpired as error:
-            output, how = error.stdout or b"", f"not done in {limit} s"
-        except OSError as error:
-            raise StoreError(f"{folder} is not checked: Python does not start: {error}") from error
-        known = len(answers)
-        lines = output.split(b"\n")[:-1]  # the last one may be broken off
-        answers |= {x.id: x for x in (_Answer(*json.loads(line)) for line in lines)}
-        if not how:
-            return [*answers.values()]
-        if len(answers) == known:
-            return [*answers.values(), _Answer("", DATABASE, 0, f"{_DIES} ({how}). {CURE}")]
-        last = [*answers.values()][-1]
-        answers[last.id] = last._replace(fault=f"{_DIES} ({how})")
+    try:
+        done = run(  # noqa: S603 - our own module
+            command, check=False, stdout=PIPE, stderr=DEVNULL, env=environment, timeout=limit
+        )
+        output, how = done.stdout, done.returncode and f"exit status {done.returncode}"
+    except TimeoutExpired as error:
+        output, how = error.stdout or b"", f"not done in {limit} s"
+    except OSError as error:
+        raise StoreError(f"{folder} is not checked: Python does not start: {error}") from error
+    lines = map(json.loads, output.split(b"\n")[:-1])  # the last one may be broken off
+    answers = {key: Checked(name, rows, tuple(faults)) for key, name, rows, faults in lines}
+    dies = f"{_DIES} ({how})"
+    if how and answers.keys() <= {*known}:
+        return {"": Checked(DATABASE, 0, (f"{dies}. {CURE}",))}
+    if how:
+        *_, last = answers
+        answers[last] = replace(answers[last], faults=(dies,))
+        answers |= _asked(folder, whole, [*known, *answers])
+    return answers
 
 
 def answer() -> None:
     """What such a process says: what it begins to read, and what it has found."""
-    folder, task, *known = json.loads(sys.argv[1])
+    folder, *task = json.loads(sys.argv[1])
     out = sys.stdout
     with redirect_stdout(sys.stderr):
-        for each in _answers(Path(folder), task, known):
-            print(json.dumps(each), file=out, flush=True)
+        for key, found in _answers(Path(folder), *task):
+            print(json.dumps([key, *astuple(found)]), file=out, flush=True)
 
 
-def _answers(folder: Path, task: str, known: Iterable[str]) -> Iterator[_Answer]:
+def _answers(folder: Path, whole: bool, known: Sequence[str] = ()) -> Iterator[tuple[str, Checked]]:
     size = sum((folder / name).stat().st_size for name in (DATABASE, *_files(folder)))
     room = 2 * size < shutil.disk_usage(folder).free  # else it is only read, where it is
     try:
-        client = path_client(_copied(folder) if room else folder, Event())
+        client: Any = path_client(_copied(folder) if room else folder, Event())
         with chroma_errors("list the collections", Event()):
             there = client.list_collections()
     except StoreError as error:
-        yield _Answer("", DATABASE, 0, str(error))
+        yield "", Checked(DATABASE, 0, (str(error),))
         return
-    for each in there:
-        if str(each.id) not in known:
-            begun = _Answer(str(each.id), each.name, 0, _DIES)
-            yield begun
-            try:
-                with chroma_errors("read its index", Event()):
-                    # With None no stored embedding function is built: its code would run.
-                    collection: Any = client.get_collection(each.name, None)
-                    differing = "" if task == "open" else _read(folder, collection)
-                    rows, fault = _tried(collection, stores=room)
-                    fault = fault or differing
-            except StoreError as error:
-                rows, fault = 0, str(error if CURE in str(error) else error.__cause__)
-            yield begun._replace(rows=rows, fault=fault)
-    client.close()  # type: ignore[attr-defined]  # its interface lags behind
+    for name, key in ((x.name, str(x.id)) for x in there if str(x.id) not in known):
+        yield key, Checked(name, 0, (_DIES,))
+        try:
+            with chroma_errors("read its index", Event()):
+                # With None no stored embedding function is built: its code would run.
+                found = _tried(folder, client.get_collection(name, None), whole, stores=room)
+        except StoreError as error:
+            fault = str(error if CURE in str(error) else error.__cause__)
+            found = Checked(name, 0, (fault,))
+        yield key, found
+    client.close()
 
 
 def _copied(folder: Path) -> Path:
@@ -233,9 +249,19 @@ def _copied(folder: Path) -> Path:
     return copy
 
 
-def _tried(collection: Any, *, stores: bool) -> tuple[int, str]:
-    """How many rows a collection has, and the fault of its index: it is read, and written to."""
-    ids, new = collection.get(include=[])["ids"], [f"recall {n}" for n in range(_TRIED)]
+def _tried(folder: Path, collection: Any, whole: bool, *, stores: bool) -> Checked:
+    """What is found when a collection is read, and when rows are stored in its copy."""
+    ids, others = collection.get(include=[])["ids"], set[str]()
+    for names in _parts(ids, _PAGE) if whole else ():
+        collection.get(ids=names, include=["embeddings", "documents", "metadatas"])
+    # After a clean end of ours, what differs from our vectors was written by others.
+    for vectors in _ours(folder, collection, unclean=True) if whole else ():
+        page = collection.get(ids=[*vectors], include=["embeddings"])
+        ours = np.array([vectors[row_id] for row_id in page["ids"]])
+        near = np.abs(unit(np.asarray(page["embeddings"], np.float32)) - ours) <= _NEAR
+        rows = zip(page["ids"], near.all(axis=1).tolist(), strict=True)
+        others.update(row_id for row_id, is_near in rows if not is_near)
+    new = [f"recall {n}" for n in range(_TRIED)]
     dimension = collection._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
     if stores and dimension is not None:
         anywhere = np.random.default_rng(0).normal(size=(_TRIED, dimension))
@@ -245,111 +271,76 @@ def _tried(collection: Any, *, stores: bool) -> tuple[int, str]:
         if stores:
             collection.upsert(ids=page["ids"], embeddings=page["embeddings"])
     reached = _reached(collection)
-    if (lost := len(set(ids) - reached)) > (1 - _REACHED) * len(ids):
-        return len(ids), f"it does not lead to {lost} of {len(ids)} rows"
-    deleted = len(reached.difference(ids, new))
-    return len(ids), f"it holds {deleted} rows that were deleted" if deleted else ""
-
-
-def _read(folder: Path, collection: Any) -> str:
-    """The fault of vectors, of which all are read, and all texts."""
-    left, others = set(collection.get(include=[])["ids"]), 0
-    number = len(left)
-    # After a clean end of ours, what differs from our vectors was written by others.
-    for texts, vectors in _ours(folder, collection, unclean=True):
-        if some := left.intersection(texts):
-            page = collection.get(ids=[*some], include=["embeddings", "documents"])
-            known = dict(zip(texts, vectors, strict=True))
-            ours = np.array([known[row_id] for row_id in page["ids"]])
-            near = np.abs(unit(np.asarray(page["embeddings"], np.float32)) - ours) <= _NEAR
-            rows = zip(page["ids"], page["documents"], near.all(axis=1), strict=True)
-            others += sum(texts[x] == text and not is_near for x, text, is_near in rows)
-            left -= some
-    for names in _parts(left, _PAGE):
-        collection.get(ids=names, include=["embeddings", "documents", "metadatas"])
-    return f"{others} of {number} vectors are not those that were stored" if others else ""
+    lost, deleted = set(ids) - reached, len(reached.difference(ids, new))
+    unreached, few = set[bytes](), (1 - _REACHED) * len(ids)
+    for names in _parts(sorted(lost), _PAGE) if len(lost) > few else ():
+        # A whole graph has no way to some of many equal vectors.
+        page = collection.get(ids=names, include=["embeddings"])
+        unreached.update(vector.tobytes() for vector in page["embeddings"])
+    faults = {
+        f"it does not lead to {len(lost)} of {len(ids)} rows": len(unreached) > few,
+        f"it holds {deleted} rows that were deleted": deleted,
+        f"{len(others)} of {len(ids)} vectors are not those that were stored": others,
+    }
+    there = tuple(fault for fault, is_there in faults.items() if is_there)
+    return Checked(collection.name, len(ids), there)
 
 
 def _reached(collection: Any) -> set[str]:
     """The rows to which the graph of an index leads."""
-    dimension = collection._model.dimension  # noqa: SLF001
-    if dimension is None:  # nothing was ever stored
-        return set()
-    anywhere, most = np.eye(1, dimension, dtype=np.float32), 2 * collection.count() + _GHOSTS
+    length = collection._model.dimension or 1  # noqa: SLF001 - None = nothing was ever stored
+    anywhere, most = np.eye(1, length, dtype=np.float32), 2 * collection.count() + _GHOSTS
     return {*collection.query(query_embeddings=anywhere, n_results=most, include=[])["ids"][0]}
 
 
 def _ours(
     folder: Path, collection: Any, *, unclean: bool = False
-) -> Iterator[tuple[dict[str, str | None], NDArray[np.float32]]]:
-    """The texts, by id, and the vectors of the row index that have their checksums.
+) -> Iterator[dict[str, NDArray[np.float32]]]:
+    """The vectors that a row index has of texts which are still those of their rows, by id.
 
-    If ``unclean``, only those of a row index that was not closed.
+    If ``unclean``, only of a row index that was not closed.
     """
     for root in own_folder(folder).glob(f"{collection.id}*"):
         with suppress(*DAMAGED), closing(Table(lambda _: None, root)) as table:
-            if not (table.as_closed and (unclean or is_torn(root, large=True))):
-                yield from table.vectors()
+            if table.as_closed and (unclean or is_torn(root, large=True)):
+                continue
+            for texts, vectors in table.vectors():
+                page = collection.get(ids=[*texts], include=["documents"])
+                rows = zip(page["ids"], page["documents"], strict=True)
+                same = {row_id for row_id, text in rows if text == texts[row_id]}
+                known = zip(texts, vectors, strict=True)
+                if found := {row_id: x for row_id, x in known if row_id in same and x.any()}:
+                    yield found
 
 
-def _parts(ids: Iterable[str], size: int) -> Iterator[list[str]]:
-    names = list(ids)
-    return (names[start : start + size] for start in range(0, len(names), size))
+def _parts(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (ids[start : start + size] for start in range(0, len(ids), size))
 
 
 # -- all of a path, on request --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What a check found in one collection, or in the database of all of them.
-
-    Attributes:
-        name: The collection; "chroma.sqlite3" for the database.
-        rows: How many rows it holds; 0 where that cannot be read.
-        faults: What is damaged, and what to do about it; empty = all is whole.
-    """
-
-    name: str
-    rows: int
-    faults: tuple[str, ...] = ()
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing is damaged."""
-        return not self.faults
-
-    def __str__(self) -> str:
-        found = f"damaged: {'; '.join(self.faults)}" if self.faults else "whole"
-        count = f"{_memories(self.rows)}, " if self.rows or self.whole else ""
-        return f"{self.name}: {count}{found}"
-
-
-def _memories(count: int) -> str:
-    return f"{count} {'memory' if count == 1 else 'memories'}"
-
-
 def check_path(path: str | Path) -> list[Checked]:
     """Check every collection in a path; see `RecallStore.check`."""
-    with _alone(path, "check") as (folder, _):
+    with _alone(path, "check") as held:
+        folder, checked = held.folder, list[Checked]()
         try:
             waiting, (torn, _) = _too_large(folder), _compared(folder)
-            answers = _ask(folder, "check")
+            answers = _ask(folder, whole=True)
         except StoreDamagedError as error:
             return [Checked(DATABASE, 0, (str(error),))]
-        return [_checked(folder, each, torn, waiting) for each in answers]
-
-
-def _checked(folder: Path, found: _Answer, torn: str, waiting: list[tuple[str, str]]) -> Checked:
-    fault = found.fault or torn
-    if names := ", ".join(got(row_id) for topic, row_id in waiting if found.id in topic):
-        fault = f"Chroma cannot store {names} of its log, nor what came after it"
-    faults = [f"{fault}; run `recall repair {folder}`"] if fault else []
-    if any(map(_torn_rows, own_folder(folder).glob(f"{found.id}*"))):
-        faults.append(
-            "the row index has other bytes than were written; it is mended when the path is opened"
-        )
-    return Checked(found.name, found.rows, tuple(faults))
+        for key, found in answers.items():
+            damage = "; ".join(found.faults) or torn
+            if names := ", ".join(got(row_id) for topic, row_id in waiting if key in topic):
+                damage = f"Chroma cannot store {names} of its log, nor what came after it"
+            faults = [f"{damage}; run `recall repair {folder}`"] if damage else []
+            if any(map(_torn_rows, own_folder(folder).glob(f"{key}*"))):
+                faults.append(
+                    "the row index has other bytes than were written; it is mended when the path "
+                    "is opened"
+                )
+            checked.append(replace(found, faults=tuple(faults)))
+    return checked
 
 
 def _torn_rows(root: Path) -> bool:
@@ -362,7 +353,7 @@ def _torn_rows(root: Path) -> bool:
 
 
 @contextmanager
-def _alone(path: str | Path, task: str) -> Iterator[tuple[Path, HeldPath]]:
+def _alone(path: str | Path, task: str) -> Iterator[HeldPath]:
     """A path that nobody else has open."""
     folder = Path(os.path.realpath(path))
     if not folder.is_dir():
@@ -373,7 +364,7 @@ def _alone(path: str | Path, task: str) -> Iterator[tuple[Path, HeldPath]]:
     try:
         if not held.is_last:
             raise StoreLockedError(f"{path} is open in this program; close its stores first")
-        yield folder, held
+        yield held
     finally:
         held.close()
 
@@ -454,41 +445,38 @@ def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> lis
     All indexes are set aside, and Chroma begins anew those of the damaged collections. So the
     folders that it makes are theirs, and the others go back. A repair that is killed is done again.
     """
-    with _alone(path, "repair") as (folder, held):
+    with _alone(path, "repair") as held:
+        folder, repaired = held.folder, list[Repaired]()
         taken_out = _too_large(folder, take_out=True)
         _put_back(folder)  # after a repair that was killed
         torn, _ = _compared(folder)
         try:
             # Without their indexes Chroma finds which collections they are of.
             _set_aside(each for each in _indexes(folder) if each.name in torn)
-            answers = _ask(folder, "repair")
-            done = {x.id: Repaired(x.name, x.rows) for x in answers}
-            faults = {x.id: torn or x.fault for x in answers if x.fault}
-            if faults:
+            answers = _ask(folder, whole=True)
+            damaged = not all(each.whole for each in answers.values())
+            if damaged:
                 _set_aside(_indexes(folder))
-                client = path_client(folder, held.stuck)
-                try:
-                    for key, fault in faults.items():
-                        with chroma_errors(f"repair collection {done[key].name!r}", held.stuck):
-                            collection = client.get_collection(done[key].name, None)
-                            counts = _rebuilt(folder, collection, embedding, progress=progress)
-                        done[key] = Repaired(collection.name, sum(counts), fault, *counts)
-                finally:
-                    client.close()  # type: ignore[attr-defined]
+            for key, each in answers.items():
+                done = Repaired(each.name, each.rows)
+                if each.faults:
+                    counts = _rebuilt(held, each.name, embedding, progress=progress)
+                    fault = torn or "; ".join(each.faults)
+                    done = Repaired(each.name, sum(counts), fault, *counts)
+                out = tuple(row_id for topic, row_id in taken_out if key in topic)
+                repaired.append(replace(done, taken_out=out))
+            if damaged:
                 _put_back(folder)
-                for each in (x for x in _ask(folder, "repair") if x.fault):
-                    raise StoreDamagedError(  # noqa: TRY301 - the damaged ones are put back
-                        f"the new index of {each.name!r} is damaged: {each.fault}"
-                    )
+                for each in _ask(folder, whole=True).values():
+                    if each.faults:
+                        problem = f"the new index of {each.name!r} is damaged: {each.faults[0]}"
+                        raise StoreDamagedError(problem)  # noqa: TRY301 - the old one is put back
         except BaseException:
             _put_back(folder, instead=True)
             raise
         shutil.rmtree(_aside(folder), ignore_errors=True)
         _note(folder)
-    return [
-        replace(each, taken_out=tuple(row_id for topic, row_id in taken_out if key in topic))
-        for key, each in done.items()
-    ]
+    return repaired
 
 
 def _aside(folder: Path) -> Path:
@@ -515,46 +503,43 @@ def _put_back(folder: Path, *, instead: bool = False) -> None:
             aside.rename(index)
 
 
-def _rebuilt(
-    folder: Path, collection: Any, embedding: Embedder, *, progress: bool
-) -> tuple[int, int]:
+def _rebuilt(held: HeldPath, name: str, embedding: Embedder, *, progress: bool) -> tuple[int, int]:
     """Store a vector for each row: how many were recovered, and how many texts embedded."""
-    ids = collection.get(include=[])["ids"]
-    left = set(ids) - _reached(collection)  # Chroma has taken in what its log has
-    with progress_bar(
-        desc=f"repairing {collection.name}", unit="memories", total=len(left), wanted=progress
-    ) as bar:
+    client: Any = path_client(held.folder, held.stuck)
+    with closing(client), chroma_errors(f"repair collection {name!r}", held.stuck):
+        collection = client.get_collection(name, None)
+        ids = collection.get(include=[])["ids"]
+        left = set(ids) - _reached(collection)  # Chroma has taken in what its log has
+        bar = progress_bar(
+            desc=f"repairing {name}", unit="memories", total=len(left), wanted=progress
+        )
 
-        def store(names: list[str], vectors: NDArray[np.float32]) -> None:
-            for start in range(0, len(names), _BATCH):
-                part = slice(start, start + _BATCH)
+        def store(vectors: Mapping[str, NDArray[np.float32]]) -> None:
+            if vectors:
                 # `update` would not mend it. Texts and metadata stay as they are.
-                collection.upsert(ids=names[part], embeddings=vectors[part])
-                bar.update(len(names[part]))
+                collection.upsert(ids=[*vectors], embeddings=np.array([*vectors.values()]))
+                left.difference_update(vectors)
+                bar.update(len(vectors))
 
-        # Ours have the length 1, which counts in other spaces.
-        is_cosine = collection.configuration_json["hnsw"]["space"] == "cosine"
-        for texts, vectors in _ours(folder, collection) if is_cosine else ():
-            page = collection.get(ids=[*texts], include=["documents"])
-            now = dict(zip(page["ids"], page["documents"], strict=True))
-            as_then = np.array([x in left and now[x] == texts[x] for x in texts], dtype=np.bool_)
-            kept = as_then & vectors.any(axis=1)
-            good = [x for x, is_kept in zip(texts, kept.tolist(), strict=True) if is_kept]
-            store(good, vectors[kept])
-            left.difference_update(good)
-        made_by = (collection.metadata or {}).get("embedding_model")
-        if left and made_by != embedding.model_name:
-            raise EmbeddingMismatchError(
-                f"{len(left)} vectors of collection {collection.name!r} are lost and must be made "
-                f"again by the model that filled it{f', {made_by!r}' if made_by else ''}; got "
-                f"{embedding.model_name!r}. Call RecallStore.repair(path, embedding=...) with that "
-                "model",
-                made_by,
-            )
-        for names in _parts(sorted(left), _BATCH):
-            page = collection.get(ids=names, include=["documents", "metadatas"])
-            rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-            memories = [to_candidate(*row) for row in rows]
-            to_embed = ["" if each is None else index_text(each) for each in memories]
-            store(page["ids"], embedding.embed_texts(to_embed).vectors)
-    return len(ids) - len(left), len(left)
+        with bar:
+            # Ours have the length 1, which counts in other spaces.
+            is_cosine = collection.configuration_json["hnsw"]["space"] == "cosine"
+            for known in _ours(held.folder, collection) if is_cosine else ():
+                store({row_id: vector for row_id, vector in known.items() if row_id in left})
+            made_by, lost = (collection.metadata or {}).get("embedding_model"), sorted(left)
+            if lost and made_by != embedding.model_name:
+                raise EmbeddingMismatchError(
+                    f"{len(lost)} vectors of collection {name!r} are lost and must be made again "
+                    f"by the model that filled it{f', {made_by!r}' if made_by else ''}; got "
+                    f"{embedding.model_name!r}. Call RecallStore.repair(path, embedding=...) with "
+                    "that model",
+                    made_by,
+                )
+            for names in _parts(lost, _BATCH):
+                page = collection.get(ids=names, include=["documents", "metadatas"])
+                rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+                memories = [to_candidate(*row) for row in rows]
+                texts = ["" if each is None else index_text(each) for each in memories]
+                vectors = embedding.embed_texts(texts).vectors
+                store(dict(zip(page["ids"], vectors, strict=True)))
+    return len(ids) - len(lost), len(lost)

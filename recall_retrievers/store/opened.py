@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import MissingCollectionError, StoreClosedError, StoreError
-from recall_retrievers.core.memory import MetadataValue, Standing
+from recall_retrievers.core.memory import MetadataValue
 from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
@@ -35,7 +35,7 @@ from recall_retrievers.store.chroma.place import (
     missing,
 )
 from recall_retrievers.store.chroma.rows import Ready
-from recall_retrievers.store.chroma.where import Where, all_of, ended_where, scope_where
+from recall_retrievers.store.chroma.where import Where, all_of, expired_where, scope_where
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.doctor import examine
 from recall_retrievers.store.embedding.embedder import Embedder
@@ -345,9 +345,8 @@ class Opened:
 
     def purge(self, moment: datetime, scope: Scope) -> int:
         """Delete the memories of a scope that have expired by a moment; return their number."""
-        standing = Standing(moment, include_superseded=True)  # what is only superseded stays
-        ended = ended_where(standing, moment)
-        expired = self.collection.ids(all_of([ended, scope_where(scope, self.collection.fields)]))
+        owned = scope_where(scope, self.collection.fields)
+        expired = self.collection.ids(all_of([expired_where(moment), owned]))
         if expired:
             self.writer.delete(expired).result()
         return len(expired)

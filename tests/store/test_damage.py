@@ -215,6 +215,19 @@ def test_a_check_compares_vectors_after_an_unclean_end_of_ours(path: Path) -> No
     assert all_is_there(killed)
 
 
+def test_equal_vectors_that_others_have_stored_in_place_of_ours_are_no_fault(path: Path) -> None:
+    """Chroma's graph has no way to some of many equal vectors."""
+    with raw(path) as rows:
+        ids = rows.get(include=[])["ids"]
+        milk = SmallEmbedding().embed_query("milk")
+        rows.update(ids=ids, documents=["milk"] * len(ids), embeddings=[milk] * len(ids))
+    for note in path.glob(".recall/*/closed.json"):
+        note.unlink()
+
+    [checked] = RecallStore.check(path)
+    assert checked.whole, checked
+
+
 @own_process
 def test_a_path_that_was_closed_well_starts_no_process(
     tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch

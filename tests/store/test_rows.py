@@ -17,8 +17,15 @@ from recall_retrievers.core.memory_lines import memory_line, read_lines
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.fields import FIELD_KEYS, FRAMEWORK_KEYS, OWN_KEYS
-from recall_retrievers.store.chroma.rows import as_stored, to_candidate, to_metadata
+from recall_retrievers.store.chroma.rows import (
+    FIELD_KEYS,
+    FRAMEWORK_KEYS,
+    OWN_KEYS,
+    Ready,
+    make_ready,
+    to_candidate,
+    to_metadata,
+)
 from recall_retrievers.timeline import TimeRange
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -100,19 +107,21 @@ def in_utc(time_range: TimeRange) -> TimeRange:
     return TimeRange(*ends, "day")
 
 
+def made_ready(memory: Memory) -> Ready:
+    [ready] = make_ready([memory], lambda: EPOCH, read_events=False)
+    return ready
+
+
 class TestRoundTrip:
     @given(memory=memories)
     @settings(max_examples=60)
     def test_what_is_known_of_a_memory_just_stored_is_what_its_row_says(
         self, memory: Memory
     ) -> None:
-        assert memory.created_at is not None
-        stored = as_stored(memory, "an id", memory.created_at, memory.events)
-        read = to_candidate("an id", stored.content, to_metadata(stored))
-        assert read is not None
-        assert stored == read
-        assert repr((stored.created_at, stored.events)) == repr((read.created_at, read.events))
-        assert to_metadata(stored) == to_metadata(memory)
+        ready = made_ready(memory)
+        assert_same(ready.memory, memory)
+        assert ready.memory == to_candidate(ready.memory.id, memory.content, ready.metadata)
+        assert to_metadata(ready.memory) == ready.metadata
 
     def test_chroma_keeps_every_part_of_a_memory(self, in_memory: RecallStore) -> None:
         @given(given_memories=st.lists(memories, min_size=1, max_size=4))
@@ -178,7 +187,7 @@ def test_it_is_found_by_what_stands_beside_its_text(
 @given(memory=memories)
 @settings(deadline=None)
 def test_a_line_of_a_file_has_all_that_a_row_has(memory: Memory) -> None:
-    stored = as_stored(memory, "id", memory.created_at or EPOCH, memory.events).memory()
+    stored = made_ready(memory).memory.memory()
     written = json.dumps(memory_line(stored), ensure_ascii=False).encode()
     [read] = read_lines(written, "file", "UTC").memories.values()
     assert to_metadata(read) == to_metadata(stored)

@@ -22,8 +22,6 @@ from recall_retrievers.store.chroma.fields import (
     SUPERSEDED_BY,
     Fields,
     Row,
-    note_unread,
-    sample_of,
     time_unit,
 )
 from recall_retrievers.store.chroma.place import FORMAT, MARK
@@ -33,8 +31,8 @@ from recall_retrievers.store.chroma.where import (
     all_of,
     any_of,
     filter_where,
-    foreign_where,
     living_where,
+    recorded_where,
     scope_where,
     window_where,
 )
@@ -75,24 +73,16 @@ class Collection:
         self.model = embedding.model_name
         known = chroma.metadata or {}
         self.foreign = MARK not in known  # made by somebody else; its rows have no days
-        # That of one of ours is noted after the first write. While that is under way, Chroma
-        # cannot read vectors.
-        self._dimension: int | None = known.get("embedding_dimension")
-        if self.foreign:
-            head = chroma.get(limit=1, include=["embeddings"])["embeddings"]
-            self._dimension = len(head[0]) if head is not None and len(head) else None
-        else:
+        # Chroma tells it nowhere else. None = nothing was stored when the collection was opened.
+        self._dimension: int | None = chroma._model.dimension  # noqa: SLF001
+        if not self.foreign:
             self._check_own(known)
         if embedding.dimension is not None:  # without a call, which may cost money
             self._check_length(embedding.dimension)
         # Chroma Cloud has another index, "spann"; its "hnsw" is None.
         index = chroma.configuration_json
         self._cosine = (index.get("hnsw") or index.get("spann") or {}).get("space") == "cosine"
-        self._unit: int | None = 1  # of the times of its rows, in milliseconds
-        if self.foreign:
-            sample = sample_of(self.chroma)
-            self._unit = time_unit(sample, fields)
-            note_unread(chroma.name, sample, fields)
+        self._unit = time_unit(chroma, fields) if self.foreign else 1
 
     # -- whose it is ------------------------------------------------------------------------------
 
@@ -109,14 +99,14 @@ class Collection:
             self._check_length(each.shape[-1])
 
     def learn_dimension(self, vectors: NDArray[np.float32]) -> None:
-        if self._dimension is None:
-            self._dimension = int(vectors.shape[1])
-            self._note({"embedding_dimension": self._dimension})
+        self._dimension = self._dimension or vectors.shape[1]
 
     def adopt(self) -> None:
         """Make an empty collection of the caller one of ours; it may be in use meanwhile."""
         if self.foreign and self.fields == OWN_FIELDS and not self.chroma.count():
-            self._note({MARK: FORMAT, "embedding_model": self.model})
+            # Its space cannot be written again.
+            known = {k: v for k, v in (self.chroma.metadata or {}).items() if k[:5] != "hnsw:"}
+            self.chroma.modify(metadata={**known, MARK: FORMAT, "embedding_model": self.model})
             self.foreign, self._unit = False, 1
 
     def _check_own(self, known: Mapping[str, object]) -> None:
@@ -147,11 +137,6 @@ class Collection:
                 "it: RecallStore(..., embedding=...)"
             )
 
-    def _note(self, facts: Mapping[str, str | int]) -> None:
-        """Add facts to the metadata of the collection; its space cannot be written again."""
-        old = {k: v for k, v in (self.chroma.metadata or {}).items() if k[:5] != "hnsw:"}
-        self.chroma.modify(metadata={**old, **facts})
-
     # -- searching --------------------------------------------------------------------------------
 
     def nearest(
@@ -162,7 +147,7 @@ class Collection:
         most = min(_MOST_RESULTS, self.most_rows)
         ours = None if self.foreign else search.moment
         while True:
-            page, cosines = self._query(vector, wanted, where)
+            page, cosines = self._query(vector, where, wanted)
             hits = self._hits(page, cosines, search)
             if len(page["ids"]) < wanted:
                 # A row that differs from all others may have no way to it in Chroma's graph.
@@ -180,14 +165,19 @@ class Collection:
         self, vector: NDArray[np.float32], search: Search, filtering: Where | None
     ) -> tuple[list[str], NDArray[np.float32]]:
         """The ids of the rows that Chroma finds first, and their cosines; some may not fit."""
-        where, wanted = self._asked(search, filtering)
-        page, cosines = self._query(vector, wanted, where, ())
+        page, cosines = self._query(vector, *self._asked(search, filtering), ())
         return page["ids"], cosines
 
     def _asked(self, search: Search, filtering: Where | None) -> tuple[Where | None, int]:
         """The condition of a search, and how many rows Chroma is asked for."""
-        scope, times = scope_where(search.scope, self.fields), any_of(self._times(search.within))
-        where = all_of([filtering, scope, times, self._recorded_where(search)])
+        fields, unit = self.fields, self._unit
+        within = [
+            recorded_where(each, fields, unit) if self.foreign else window_where(each)
+            for each in search.within
+        ]
+        until = TimeRange(None, search.moment if search.as_it_stood else None, "second")
+        recorded = recorded_where(until, fields, unit)
+        where = all_of([filtering, scope_where(search.scope, fields), any_of(within), recorded])
         # A space other than cosine has another order: query more rows, then sort.
         coarse = bool(search.within) or not self._cosine
         wanted = 2 * search.limit if coarse else search.limit
@@ -205,8 +195,8 @@ class Collection:
     def _query(
         self,
         vector: NDArray[np.float32],
-        limit: int,
         where: Where | None,
+        limit: int,
         read: Sequence[str] = _READ,
     ) -> tuple[Mapping[str, Any], NDArray[np.float32]]:
         """The rows nearest to a vector, as Chroma's index finds them, and their cosines."""
@@ -238,17 +228,6 @@ class Collection:
         fields, zone, ours = self.fields, search.timezone, not self.foreign
         return filter_where(search.filter, fields, self._unit, zone, ours=ours)
 
-    def _recorded_where(self, search: Search) -> Where | None:
-        """The rows that were recorded by the moment of a search, if only they count."""
-        if not search.as_it_stood or search.moment is None:
-            return None
-        return foreign_where(TimeRange(None, search.moment, "second"), self.fields, self._unit)
-
-    def _times(self, ranges: Sequence[TimeRange]) -> list[Where | None]:
-        if self.foreign:
-            return [foreign_where(each, self.fields, self._unit) for each in ranges]
-        return window_where(ranges)
-
     # -- reading ----------------------------------------------------------------------------------
 
     def candidate(self, row: Row) -> Candidate | None:
@@ -256,8 +235,7 @@ class Collection:
         return to_candidate(*row, self.fields)
 
     def _candidates(self, page: Mapping[str, Any]) -> list[Candidate | None]:
-        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-        return [self.candidate(row) for row in rows]
+        return [self.candidate(row) for row in rows_in(page)]
 
     def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Candidate]:
         """Memories by id, without rows that do not fit the filter or have no text."""
@@ -282,11 +260,7 @@ class Collection:
 
     def rows(self, ids: Sequence[str]) -> dict[str, Row]:
         """Rows by id; ids that are not there are left out."""
-        rows: dict[str, Row] = {}
-        for page in self.by_id(ids, _READ):
-            read = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-            rows |= {row[0]: row for row in read}
-        return rows
+        return {row[0]: row for page in self.by_id(ids, _READ) for row in rows_in(page)}
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors of rows by id, without those that are not there.
@@ -346,6 +320,10 @@ class Collection:
             if any(present):
                 read = np.asarray(page["embeddings"], np.float32)[present] if vectors else None
                 yield [memory for memory in memories if memory is not None], read
+
+
+def rows_in(page: Mapping[str, Any]) -> Iterator[Row]:
+    return zip(page["ids"], page["documents"], page["metadatas"], strict=True)
 
 
 def _cosines(vector: NDArray[np.float32], rows: object) -> NDArray[np.float32]:

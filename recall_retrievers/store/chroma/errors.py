@@ -28,33 +28,25 @@ CURE = (
 LOST = "Error finding id"
 """What Chroma says of a row that has no vector, or is deleted while it is read."""
 
-_ANOTHER_CLIENT = (
-    "This program has a Chroma client for it already, with settings of its own; hand that client "
-    "in: RecallStore(client)"
-)
-
 _REPAIR = (
     "Its index is damaged, its texts are intact. Close the path everywhere, stop a server on it, "
     "and run `recall repair` on its folder"
 )
 
-_CLIENT_ONLY = (
-    "The package chromadb-client is installed, which reaches servers only. To keep memories on "
-    "this machine: pip uninstall chromadb-client, then pip install 'recall-retrievers[chroma]'"
-)
-
-# Words of an error, and the advice for it. The first match counts.
-_ADVICE = (
-    ("different settings", _ANOTHER_CLIENT),
-    ("http-only client mode", _CLIENT_ONLY),
-    ("too many SQL variables", "Chroma takes 32,766 values at once: make the lists shorter"),
-    ("payload too large", "Store shorter texts, or fewer at once"),
-    ("does not exist", "Somebody has deleted it: open the store again"),
-    ("hnsw", _REPAIR),
-    ("malformed", CURE),
-    ("not a database", CURE),
-)
-_DAMAGED = frozenset({_REPAIR, CURE})
+# Words of an error in small letters, and the advice for it. The first match counts.
+_ADVICE = {
+    "different settings": "This program has a Chroma client for it already, with settings of its "
+    "own; hand that client in: RecallStore(client)",
+    "http-only client mode": "The package chromadb-client is installed, which reaches servers "
+    "only. To keep memories on this machine: pip uninstall chromadb-client, then pip install "
+    "'recall-retrievers[chroma]'",
+    "too many sql variables": "Chroma takes 32,766 values at once: make the lists shorter",
+    "payload too large": "Store shorter texts, or fewer at once",
+    "does not exist": "Somebody has deleted it: open the store again",
+    "hnsw": _REPAIR,
+    "malformed": CURE,
+    "not a database": CURE,
+}
 # After these errors Chroma's engine hangs at one of its next calls, or answers wrongly. Its last
 # writes may show when it is opened again, and not before.
 _BREAKS = ("disk i/o error", "disk is full", "readonly database", "failed to apply logs")
@@ -91,12 +83,6 @@ def chroma_errors(what: str, stuck: Event) -> Iterator[None]:
     After an error of the disk Chroma's engine hangs at one of its next calls, a read as well, and
     holds the interpreter while it does: no other thread could end that. So ``stuck`` is set then,
     and the engine is called no more.
-
-    Examples:
-        >>> with chroma_errors("read 'memories'", Event()):
-        ...     raise OSError("no page")
-        Traceback (most recent call last):
-        recall_retrievers.core.errors.StoreError: Chroma could not read 'memories': OSError: no page
     """
     if stuck.is_set():
         raise StoreError(f"Chroma is not asked to {what}: it has failed before. {_STUCK}")
@@ -108,21 +94,16 @@ def chroma_errors(what: str, stuck: Event) -> Iterator[None]:
         # A panic of Chroma's engine is no Exception, and no interrupt either.
         if not isinstance(error, Exception) and type(error).__module__ != "pyo3_runtime":
             raise
-        if any(sign in str(error).lower() for sign in _BREAKS):
+        cause, says = f"{type(error).__name__}: {error}".removesuffix("."), str(error).lower()
+        if any(sign in says for sign in _BREAKS):
             stuck.set()
-        raise _as_ours(what, error, stuck=stuck.is_set()) from error
-
-
-def _as_ours(what: str, error: BaseException, *, stuck: bool) -> StoreError:
-    cause = f"{type(error).__name__}: {error}".removesuffix(".")
-    if is_away(error):
-        return StoreUnavailableError(
-            f"Chroma's server could not {what}: {cause}. See that it runs and can be reached, then "
-            "do it again"
-        )
-    says = str(error).lower()
-    advice = next((do for sign, do in _ADVICE if sign.lower() in says), "")
-    if stuck:
-        advice = _STUCK
-    kind = StoreDamagedError if advice in _DAMAGED else StoreError
-    return kind(f"Chroma could not {what}: {cause}" + (f". {advice}" if advice else ""))
+        if is_away(error):
+            raise StoreUnavailableError(
+                f"Chroma's server could not {what}: {cause}. See that it runs and can be reached, "
+                "then do it again"
+            ) from error
+        advice = next((advice for sign, advice in _ADVICE.items() if sign in says), "")
+        advice = _STUCK if stuck.is_set() else advice
+        kind = StoreDamagedError if advice in (_REPAIR, CURE) else StoreError
+        problem = f"Chroma could not {what}: {cause}"
+        raise kind(f"{problem}. {advice}" if advice else problem) from error

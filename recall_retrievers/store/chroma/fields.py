@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, Field
 
-from recall_retrievers.core.memory import Memory, MetadataValue
-from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.memory import MetadataValue
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.parse_time import EPOCH_MILLISECONDS_FROM
@@ -22,20 +21,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
-# rows of its own, where they are of no use to a reader.
-FRAMEWORK_KEYS = frozenset(
-    {
-        "_node_content",
-        "_node_type",
-        "document_id",
-        "doc_id",
-        "ref_doc_id",
-        "relationships",
-        "node_info",
-        "text",
-    }
-)
 EXPIRES_AT = "expires_at"
 # The memory that supersedes a row, and since when.
 SUPERSEDED_BY, SUPERSEDED_AT = "superseded_by", "superseded_at"
@@ -45,23 +30,8 @@ SUPERSEDES = "recall_supersedes"
 # Rows that expire or are superseded have this too: rows without a key cannot be asked for, but
 # "$ne" lets them pass.
 MAY_EXPIRE = "may_expire"
-SUPERSEDED_KEYS = frozenset({SUPERSEDED_BY, SUPERSEDED_AT, MAY_EXPIRE})
 NODE_SOURCE = "ref_doc_id"  # the document that a node of LlamaIndex was cut from
 WRITTEN_AT = "written_at"  # when a row was last written: it shows what others have changed
-CREATED_KEYS = frozenset({"created_at", "created_day"})
-EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
-OWN_KEYS = frozenset(
-    {WRITTEN_AT, EXPIRES_AT, "list_values"}
-    | SUPERSEDED_KEYS
-    | CREATED_KEYS
-    | EVENT_KEYS
-    | {"memory_type", "when_to_use", "author", "said_before", "turn_before", "quality"}
-    | set(Scope.model_fields)
-)
-
-# The keys of fields of a memory: metadata with such a name belongs into the field.
-FIELD_KEYS = OWN_KEYS & (Memory.model_fields.keys() | Scope.model_fields.keys())
-_APART = "metadata."  # before a name of the user's that rows keep something else under
 
 Row = tuple[str, str | None, Mapping[str, MetadataValue] | None]
 """A row's id, its text and its metadata."""
@@ -102,23 +72,6 @@ class Fields(Settings):
 OWN_FIELDS = Fields()
 
 
-def row_key(name: str) -> str:
-    """The key under which a row keeps metadata with this name.
-
-    Examples:
-        >>> row_key("topic"), row_key("document_id")
-        ('topic', 'metadata.document_id')
-    """
-    taken = name in OWN_KEYS or name in FRAMEWORK_KEYS or name.startswith(_APART)
-    return _APART + name if taken else name
-
-
-def name_of(key: str) -> str:
-    """The name of the metadata that a row keeps under this key; see `row_key`."""
-    name = key.removeprefix(_APART)
-    return name if row_key(name) == key else key
-
-
 # -- times of ours: whole milliseconds ------------------------------------------------------------
 
 EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
@@ -148,18 +101,12 @@ def bounds_of(time_range: TimeRange) -> tuple[int, int]:
 
 
 def event_bounds(time_range: TimeRange) -> tuple[int, int]:
-    """The same for the events of rows: a day may be that of any zone, up to 26 hours away."""
+    """The bounds for the events of rows: a day may be that of any zone, up to 26 hours away."""
     first, last = bounds_of(time_range)
     return _in_calendar(first - _ZONES), _in_calendar(last + _ZONES)
 
 
 def from_milliseconds(milliseconds: int) -> datetime:
-    """The moment, in UTC.
-
-    Examples:
-        >>> from_milliseconds(-1).isoformat()
-        '1969-12-31T23:59:59.999000+00:00'
-    """
     return _EPOCH + milliseconds * _MILLISECOND
 
 
@@ -178,18 +125,12 @@ def event_hull(events: Sequence[TimeRange]) -> dict[str, int]:
     """From the first to the last moment of all events, in milliseconds; empty without events."""
     if not events:
         return {}
-    starts = [EARLIEST if each.start is None else to_milliseconds(each.start) for each in events]
-    ends = [LATEST if each.end is None else up_to_milliseconds(each.end) for each in events]
-    return {"event_start": min(starts), "event_end": max(ends)}
+    firsts, lasts = zip(*map(bounds_of, events), strict=True)
+    return {"event_start": min(firsts), "event_end": _in_calendar(max(lasts) + 1)}
 
 
 def new_id(created_at: datetime) -> str:
-    """A new, unique id that sorts by recorded time.
-
-    Examples:
-        >>> new_id(from_milliseconds(0)) < new_id(from_milliseconds(1))
-        True
-    """
+    """A new, unique id that sorts by recorded time."""
     # Counted from the year 1, so that 13 hexadecimal digits sort by time, before 1970 as after.
     return f"{to_milliseconds(created_at) - EARLIEST:013x}-{uuid.uuid4().hex[:12]}"
 
@@ -205,17 +146,19 @@ _SHOWN = 3  # values that a warning shows
 _KEYS = 12  # names that it shows
 
 
-def sample_of(collection: Collection) -> list[Mapping[str, MetadataValue]]:
-    # Its types do not know that `include` makes the metadata be there.
-    count, reads = collection.count(), collection
+def time_unit(collection: Collection, fields: Fields) -> int | None:
+    """The milliseconds of the unit of all times; None = Chroma cannot compare them as numbers.
+
+    A warning says if there are some that cannot be read.
+    """
+    count, key = collection.count(), fields.created_at
     starts = [0, max(_SAMPLE, count - _SAMPLE)] if count > _SAMPLE else [0]
-    pages: list[Any] = [reads.get(limit=_SAMPLE, offset=x, include=["metadatas"]) for x in starts]
-    return [row or {} for page in pages for row in page["metadatas"]]
-
-
-def time_unit(sample: Sequence[Mapping[str, MetadataValue]], fields: Fields) -> int | None:
-    """The milliseconds of the unit of all times; None = Chroma cannot compare them as numbers."""
-    key = fields.created_at
+    # Its types do not know that `include` makes the metadata be there.
+    pages: list[Any] = [
+        collection.get(limit=_SAMPLE, offset=start, include=["metadatas"]) for start in starts
+    ]
+    sample = [row or {} for page in pages for row in page["metadatas"]]
+    _note_unread(collection.name, sample, fields)
     units = {_unit_of(row[key]) for row in sample if key in row}
     return units.pop() if len(units) == 1 else None
 
@@ -233,11 +176,7 @@ def read_time(value: MetadataValue | None, fields: Fields) -> datetime | None:
     return written_time(value, day_first=fields.day_first)
 
 
-def note_unread(
-    name: str,
-    sample: Sequence[Mapping[str, MetadataValue]],
-    fields: Fields,
-) -> None:
+def _note_unread(name: str, sample: Sequence[Mapping[str, MetadataValue]], fields: Fields) -> None:
     """Warn of rows whose time cannot be read: the time of a question does not count for them."""
     key = fields.created_at
     values = [row[key] for row in sample if key in row]

@@ -28,9 +28,7 @@ from recall_retrievers.store.chroma.fields import NODE_SOURCE, is_ours
 _BUCKETS = frozenset({"created_day", "event_start", "event_end", "list_values", "may_expire"})
 
 
-class DocumentLike(Protocol):
-    """A document of LangChain."""
-
+class DocumentLike(Protocol):  # of LangChain
     @property
     def page_content(self) -> str: ...
 
@@ -38,9 +36,7 @@ class DocumentLike(Protocol):
     def metadata(self) -> Mapping[Any, Any]: ...
 
 
-class NodeLike(Protocol):
-    """A node of LlamaIndex, with or without a score."""
-
+class NodeLike(Protocol):  # of LlamaIndex, with or without a score
     @property
     def node_id(self) -> str: ...
 
@@ -88,10 +84,16 @@ def stored_memory(source: DocumentLike | NodeLike) -> Memory:
                 f"{got(metadata[name])}. Write it in ISO 8601, such as 2024-03-05T15:20:00Z, as "
                 "epoch seconds or as a datetime"
             )
+    quality = read.quality if read.quality is not None and 0 <= read.quality <= 1 else None
+    # What has the name of a field, or of a key of our rows, and is something else.
+    others = set() if is_ours(metadata) else {*_BUCKETS}
+    others |= {"quality"} if quality is None else set()
+    others |= set() if read.events else {"event_ranges"}
+    rest = {name: x for name, x in metadata.items() if name in others and x != ""}
     fields = vars(read.memory()) | {
         "scope": scope_in(source.metadata),
-        "metadata": {**read.metadata, **_unread(metadata, read.quality, bool(read.events))},
-        "quality": read.quality if _is_share(read.quality) else None,
+        "metadata": {**read.metadata, **rest},
+        "quality": quality,
     }
     for name in ("events", "memory_type"):
         if not fields[name]:  # the store reads events from the text
@@ -107,13 +109,7 @@ def stored_memory(source: DocumentLike | NodeLike) -> Memory:
 
 
 def with_its_fields(memory: Memory, metadata: Mapping[str, object]) -> Memory:
-    """A memory that notes which of its fields the metadata of its document named.
-
-    Examples:
-        >>> tea = Memory(content="Tea.", created_at=0, metadata={"topic": "drinks"})
-        >>> with_its_fields(tea, {"topic": "drinks", "created_at": 0}).metadata
-        {'topic': 'drinks', 'document_fields': 'created_at'}
-    """
+    """A memory that notes which of its fields the metadata of its document named."""
     own = {name: value for name, value in memory.metadata.items() if not is_bookkeeping(name)}
     read = to_flat(Candidate.of(memory), UTC).keys() - own.keys()
     named = " ".join(sorted(read & metadata.keys()))
@@ -140,15 +136,3 @@ def document_metadata(memory: Candidate | Memory) -> dict[str, object]:
         return own
     shown = {*named.split(), *candidate.metadata}
     return {name: value for name, value in own.items() if name in shown}
-
-
-def _unread(metadata: Mapping[str, Any], quality: object, events: bool) -> dict[str, Any]:
-    """Values whose names are those of fields or of our rows, and which are something else."""
-    names = set() if is_ours(metadata) else set(_BUCKETS)
-    names |= set() if _is_share(quality) else {"quality"}
-    names |= set() if events else {"event_ranges"}
-    return {name: each for name, each in metadata.items() if name in names and each != ""}
-
-
-def _is_share(quality: object) -> bool:
-    return isinstance(quality, float) and 0 <= quality <= 1

@@ -258,8 +258,7 @@ def server_client(where: str, make: Callable[..., ClientAPI], **settings: Any) -
 def time_limited(source: _Source, timeout_s: float | None) -> _Source:
     """A copy of a client or a collection whose calls end when a server does not answer in time.
 
-    Those of Chroma's own wait for ever. The caller's object stays as it is; both use the same
-    connections. What reaches no server by HTTP is returned as it is.
+    Those of Chroma's own wait for ever. What reaches no server by HTTP is returned as it is.
     """
     name = "_server" if hasattr(source, "_server") else "_client"
     api: Any = getattr(source, name, None)
@@ -336,20 +335,10 @@ def check_may_be_made(folder: Path | None, name: str) -> None:
 
 
 def missing(name: str, names: list[str], advice: str) -> MissingCollectionError:
-    """The error for a collection that does not exist.
-
-    Examples:
-        >>> print(missing("note", ["notes", "tasks"], "Check the name"))
-        there is no collection 'note'; there are 'notes', 'tasks'. Did you mean 'notes'? Check the \
-name
-    """
     close = get_close_matches(name.lower(), [each.lower() for each in names], n=1, cutoff=0.7)
-    meant = next((each for each in names if [each.lower()] == close), "")
+    meant = [f" Did you mean {each!r}?" for each in names if [each.lower()] == close]
     shown = ", ".join(map(repr, names[:_MOST_NAMES]))
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    there = f"there {'is' if len(names) == 1 else 'are'} {shown}{more}"
-    return MissingCollectionError(
-        f"there is no collection {name!r}; {there if names else 'there is none at all'}. "
-        + (f"Did you mean {meant!r}? " if meant else "")
-        + advice
-    )
+    there = f"there {'is' if len(names) == 1 else 'are'} {shown or 'none at all'}{more}"
+    said = f"there is no collection {name!r}; {there}.{''.join(meant[:1])} {advice}"
+    return MissingCollectionError(said)

@@ -8,7 +8,7 @@ equality is fast in Chroma and ranges are slow.
 import json
 import logging
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import lru_cache
@@ -31,20 +31,14 @@ from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import ANYBODY, Scope, with_scope
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.fields import (
-    CREATED_KEYS,
     EARLIEST,
-    EVENT_KEYS,
     EXPIRES_AT,
-    FIELD_KEYS,
-    FRAMEWORK_KEYS,
     LATEST,
     MAY_EXPIRE,
     NODE_SOURCE,
     OWN_FIELDS,
-    OWN_KEYS,
     SUPERSEDED_AT,
     SUPERSEDED_BY,
-    SUPERSEDED_KEYS,
     SUPERSEDES,
     WRITTEN_AT,
     Fields,
@@ -53,10 +47,8 @@ from recall_retrievers.store.chroma.fields import (
     event_hull,
     from_milliseconds,
     is_ours,
-    name_of,
     new_id,
     read_time,
-    row_key,
     to_milliseconds,
 )
 from recall_retrievers.store.chroma.framework_objects import (
@@ -74,16 +66,50 @@ from recall_retrievers.timeline.wording import format_interval, parse_interval
 
 _log = logging.getLogger(__name__)
 
-_REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
+# LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
+# rows of its own, where they are of no use to a reader.
+FRAMEWORK_KEYS = frozenset(
+    {"_node_content", "_node_type", "document_id", "doc_id", "ref_doc_id"}
+    | {"relationships", "node_info", "text"}
+)
 
-_NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
+# The fields of a memory that are texts, times and owners, and the keys of a row beside them.
 _TEXTS = ("memory_type", "when_to_use", "author", "said_before", "turn_before", SUPERSEDED_BY)
-_FIELDS = (*_TEXTS, "created_at", EXPIRES_AT, SUPERSEDED_AT, "quality")
+_TIMES = ("created_at", EXPIRES_AT, SUPERSEDED_AT)
 _OWNERS = tuple(Scope.model_fields)
+_EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
+OWN_KEYS = frozenset(
+    {*_TEXTS, *_TIMES, *_OWNERS, *_EVENT_KEYS, "quality"}
+    | {"created_day", "list_values", MAY_EXPIRE, WRITTEN_AT}
+)
+_CREATED_KEYS = frozenset({"created_at", "created_day"})
+_SUPERSEDED_KEYS = frozenset({SUPERSEDED_BY, SUPERSEDED_AT, MAY_EXPIRE})
+# Metadata with the name of a field belongs into the field.
+FIELD_KEYS = OWN_KEYS & (Memory.model_fields.keys() | Scope.model_fields.keys())
+_NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
+_APART = "metadata."  # before a name of the user's that rows keep something else under
+_REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
 _LLAMAINDEX = "_node_content"  # in every row that LlamaIndex writes
 
 
-def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
+def row_key(name: str) -> str:
+    """The key under which a row keeps metadata with this name.
+
+    Examples:
+        >>> row_key("topic"), row_key("document_id")
+        ('topic', 'metadata.document_id')
+    """
+    taken = name in OWN_KEYS or name in FRAMEWORK_KEYS or name.startswith(_APART)
+    return _APART + name if taken else name
+
+
+def name_of(key: str) -> str:
+    """The name of the metadata that a row keeps under this key; see `row_key`."""
+    name = key.removeprefix(_APART)
+    return name if row_key(name) == key else key
+
+
+def to_metadata(memory: Memory | Candidate) -> dict[str, MetadataValue]:
     """The metadata of a memory's row; an error where Chroma would refuse it."""
     if memory.created_at is None:
         raise MemoryFormatError(f"memory {got(memory.id)} needs a created_at before it is stored")
@@ -93,43 +119,24 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
             f"metadata may not use the name{'s' * (len(taken) > 1)} {', '.join(taken)}: a memory "
             "has a field of that name; set the field, or rename the metadata"
         )
-    metadata = {row_key(name): value for name, value in memory.metadata.items()}
-    created = to_milliseconds(memory.created_at)
-    texts = {name: str(getattr(memory, name)) for name in _TEXTS} | memory.scope.fields()
-    row: dict[str, MetadataValue] = {
-        **metadata,
-        **{key: text for key, text in texts.items() if text},
-        "created_at": created,
-        "created_day": day_of(created),
-    }
-    lists = {key: value for key, value in metadata.items() if isinstance(value, list)}
-    if lists:
+    # A copy: the caller may change the lists of his own mapping later.
+    row = {row_key(name): value for name, value in copied(memory.metadata).items()}
+    if lists := {key: value for key, value in row.items() if isinstance(value, list)}:
         row["list_values"] = json.dumps(lists, sort_keys=True)  # the order of Chroma is not ours
+    texts = {name: str(getattr(memory, name)) for name in _TEXTS} | memory.scope.fields()
+    row |= {name: text for name, text in texts.items() if text}
+    times = {name: getattr(memory, name) for name in _TIMES}
+    row |= {name: to_milliseconds(moment) for name, moment in times.items() if moment is not None}
+    row["created_day"] = day_of(to_milliseconds(memory.created_at))
+    if memory.ends_at is not None:
+        row[MAY_EXPIRE] = True
     if memory.quality is not None:
         row["quality"] = memory.quality
-    for name in (EXPIRES_AT, SUPERSEDED_AT):
-        if (moment := getattr(memory, name)) is not None:
-            row |= {name: to_milliseconds(moment), MAY_EXPIRE: True}
     if memory.events:
         row |= event_hull(memory.events)
         row["event_ranges"] = " ".join(format_interval(each) for each in memory.events)
     _check_storable(memory.id, row)
     return row
-
-
-def as_stored(
-    memory: Memory, row_id: str, created_at: datetime, events: Sequence[TimeRange]
-) -> Candidate:
-    """A memory as its row will return it: times in whole milliseconds, UTC."""
-    return replace(
-        Candidate.of(memory),
-        id=row_id,
-        created_at=_whole(created_at),
-        expires_at=memory.expires_at and _whole(memory.expires_at),
-        superseded_at=memory.superseded_at and _whole(memory.superseded_at),
-        events=tuple([parse_interval(format_interval(each)) for each in events]),
-        metadata=copied(memory.metadata),  # the caller may change his own mapping later
-    )
 
 
 def to_candidate(
@@ -144,6 +151,12 @@ def to_candidate(
     if not isinstance(content, str) or not content.strip():
         _log.debug("row %s holds no text and is passed over", row_id)
         return None
+    return _read(row_id, content, row, fields)
+
+
+def _read(
+    row_id: str, content: str, row: Mapping[str, MetadataValue], fields: Fields = OWN_FIELDS
+) -> Candidate:
     ours = is_ours(row)
     superseded = ours and SUPERSEDED_AT in row
     created, expires = row.get(fields.created_at), row.get(fields.expires_at)
@@ -201,7 +214,8 @@ def without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
 
 def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str]:
     """The keys of a row of others that are no metadata: a field of the memory has their name."""
-    read = {name for name in _FIELDS if getattr(memory, name) not in (None, "")}
+    fields = (*_TEXTS, *_TIMES, "quality")
+    read = {name for name in fields if getattr(memory, name) not in (None, "")}
     events = {"event_ranges"} if memory.events else set()
     hidden = {SCORE_KEY} | read | events | memory.scope.fields().keys()
     if _LLAMAINDEX in row:
@@ -213,10 +227,6 @@ def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str
 def _text(row: Mapping[str, MetadataValue], key: str) -> str:
     value = row.get(key)
     return "" if value is None else str(value)
-
-
-def _whole(moment: datetime) -> datetime:
-    return from_milliseconds(to_milliseconds(moment))
 
 
 # Others may have anything under our names: it is then no time, no event, no quality of ours.
@@ -294,7 +304,7 @@ class Ready:
         if document != self.memory.content or metadata is None:
             return False
         ignored = self.made_now | {WRITTEN_AT, SUPERSEDES}
-        ignored |= set() if SUPERSEDED_AT in self.metadata else SUPERSEDED_KEYS
+        ignored |= set() if SUPERSEDED_AT in self.metadata else _SUPERSEDED_KEYS
         old, new = (
             {key: value for key, value in each.items() if key not in ignored}
             for each in (without_strays(dict(metadata)), self.metadata)
@@ -324,7 +334,7 @@ def make_ready(  # noqa: PLR0913 - the settings of a store, each by name
     ready: dict[str, Ready] = {}
     shown = progress_bar(memories, desc="reading", unit="memories", wanted=progress)
     for memory in (filled_in(as_memory(each), within) for each in shown):
-        made_now = frozenset[str]() if memory.created_at else CREATED_KEYS
+        made_now = frozenset[str]() if memory.created_at else _CREATED_KEYS
         created_at = memory.created_at or clock()
         memory_id = memory.id or new_id(created_at)
         if memory_id in ready:
@@ -335,9 +345,11 @@ def make_ready(  # noqa: PLR0913 - the settings of a store, each by name
         if read_events and isinstance(events, UnreadEvents):
             written_at = created_at if timezone is None else in_zone(created_at, timezone)
             events = event_times(memory.content[:READ_CHARACTERS], written_at)
-            made_now |= EVENT_KEYS if made_now else frozenset()
-        whole = as_stored(memory, memory_id, created_at, events)
-        ready[memory_id] = Ready(whole, to_metadata(whole), not memory.id, made_now)
+            made_now |= _EVENT_KEYS if made_now else frozenset()
+        own = {"id": memory_id, "created_at": created_at, "events": events}
+        row = to_metadata(memory.model_copy(update=own))
+        stored = _read(memory_id, memory.content, without_strays(row))
+        ready[memory_id] = Ready(stored, row, not memory.id, made_now)
     return list(ready.values())
 
 

@@ -57,12 +57,6 @@ def by_words(text: str, hits: Sequence[Hit]) -> list[Hit]:
     `counted`.
 
     The score is BM25, with words counted among these hits alone.
-
-    Examples:
-        >>> texts = ("Tea at four.", "No milk.", "Tea")
-        >>> hits = [Hit(Candidate(content=text), 0.5) for text in texts]
-        >>> [hit.memory.content for hit in by_words("When is tea?", hits)]
-        ['Tea', 'Tea at four.']
     """
     terms = dict.fromkeys(wanted_words(text))
     spoken = [f"{hit.memory.said_before}\n{index_text(hit.memory)}" for hit in hits]

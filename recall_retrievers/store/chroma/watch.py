@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 DATABASE = "chroma.sqlite3"
@@ -29,7 +29,7 @@ class Watch:
     def __init__(self, folder: Path) -> None:
         # Besides the database: its log, if Chroma ever keeps one.
         self._files = folder / DATABASE, folder / f"{DATABASE}-wal"
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._writing = 0
         self._state = self._first = self._now()
         self._noted: dict[str, int] = {}
@@ -38,13 +38,18 @@ class Watch:
     def look(self) -> int:
         """Look once, and return ``others``."""
         with self._lock:
-            return self._looked()
+            state = self._now()
+            if state != self._state and not self._writing:
+                self.others += 1
+                self.changed_at = time.monotonic()
+            self._state = state
+            return self.others
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Let this process write."""
         with self._lock:
-            self._looked()
+            self.look()
             self._writing += 1
         try:
             yield
@@ -61,7 +66,7 @@ class Watch:
         Empty if others have written since ``others``, or this process writes now.
         """
         with self._lock:
-            now = self._looked()
+            now = self.look()
             if self._writing or others != now:
                 return ""
             self._noted[name] = now
@@ -74,21 +79,10 @@ class Watch:
             return self._noted[name] == others
         return bool(mark) and mark == self._first and not others
 
-    def _looked(self) -> int:
-        state = self._now()
-        if state != self._state and not self._writing:
-            self.others += 1
-            self.changed_at = time.monotonic()
-        self._state = state
-        return self.others
-
     def _now(self) -> str:
-        return " ".join(map(_state_of, self._files)).strip()
-
-
-def _state_of(file: Path) -> str:
-    try:
-        stat = file.stat()
-    except OSError:  # it is not there
-        return ""
-    return f"{stat.st_ino} {stat.st_size} {stat.st_mtime_ns}"
+        states = []
+        for file in self._files:
+            with suppress(OSError):  # it is not there
+                stat = file.stat()
+                states.append(f"{stat.st_ino} {stat.st_size} {stat.st_mtime_ns}")
+        return " ".join(states)

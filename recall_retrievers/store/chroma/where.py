@@ -4,7 +4,7 @@ Only operators that work embedded and on every server are let through.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from operator import ge, gt, le, lt
@@ -13,7 +13,6 @@ from typing import cast
 from typing_extensions import TypeIs
 
 from recall_retrievers.core.errors import FilterError
-from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
@@ -21,7 +20,6 @@ from recall_retrievers.core.settings_messages import got
 from recall_retrievers.store.chroma.fields import (
     EARLIEST,
     EXPIRES_AT,
-    FRAMEWORK_KEYS,
     MAY_EXPIRE,
     OWN_FIELDS,
     SUPERSEDED_AT,
@@ -29,18 +27,17 @@ from recall_retrievers.store.chroma.fields import (
     bounds_of,
     day_of,
     event_bounds,
-    row_key,
     to_milliseconds,
 )
+from recall_retrievers.store.chroma.rows import FRAMEWORK_KEYS, row_key
 from recall_retrievers.timeline import TimeRange, parse_time
 
 Where = dict[str, object]
 
-_ORDERING = ("$gt", "$gte", "$lt", "$lte")
+_ORDER = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
+_OPPOSITE = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}
+_OPERATORS = ("$eq", "$ne", *_ORDER, "$in", "$nin", "$contains", "$not_contains")
 _LISTS = (list, tuple, set, frozenset)
-_MEMBERSHIP = ("$in", "$nin")
-_CONTENT = ("$contains", "$not_contains")
-_OPERATORS = ("$eq", "$ne", *_ORDERING, *_MEMBERSHIP, *_CONTENT)
 DOCUMENT = "#document"  # Chroma's key for the text of a row
 _LARGEST_INTEGER = 2**63 - 1
 _MOST_CLAUSES, _MOST_VALUES = 200, 10_000  # of a filter: each is compared with each memory
@@ -52,12 +49,7 @@ class Joined(list[Filter]):
 
 
 def joined(*filters: Filter | None) -> Filter | None:
-    """Filters of a retriever, of a call and of our own as one; None = every row fulfils it.
-
-    Examples:
-        >>> joined({"topic": "tea"}, None), joined({"topic": "tea"}, {"stars": 3})
-        ({'topic': 'tea'}, {'$and': [{'topic': 'tea'}, {'stars': 3}]})
-    """
+    """Filters of a retriever, of a call and of our own as one; None = every row fulfils it."""
     present = Joined(each for each in filters if each)
     return {"$and": present} if len(present) > 1 else next(iter(present), None)
 
@@ -81,15 +73,8 @@ def any_of(conditions: Sequence[Where | None]) -> Where | None:
 
 
 def scope_where(scope: Scope, fields: Fields = OWN_FIELDS) -> Where | None:
-    """Only the memories in a scope.
-
-    Examples:
-        >>> scope_where(Scope(user_id="alice"))
-        {'user_id': {'$eq': 'alice'}}
-    """
-    return all_of(
-        [{getattr(fields, name): {"$eq": value}} for name, value in scope.fields().items()]
-    )
+    owners = scope.fields().items()
+    return all_of([{getattr(fields, name): {"$eq": value}} for name, value in owners])
 
 
 def living_where(search: Search, moment: datetime) -> Where:
@@ -103,9 +88,8 @@ def living_where(search: Search, moment: datetime) -> Where:
     return {"$or": [*ends, {MAY_EXPIRE: {"$ne": True}}]}
 
 
-def ended_where(standing: Standing, moment: datetime) -> Where | None:
-    keys = [EXPIRES_AT] if standing.include_superseded else [EXPIRES_AT, SUPERSEDED_AT]
-    return any_of([{key: {"$lte": to_milliseconds(moment)}} for key in keys])
+def expired_where(moment: datetime) -> Where:
+    return {EXPIRES_AT: {"$lte": to_milliseconds(moment)}}
 
 
 def filter_where(
@@ -118,21 +102,13 @@ def filter_where(
 ) -> Where | None:
     """A user's filter as a where clause that Chroma accepts; None = every row fulfils it.
 
-    The recorded time may be compared with a datetime or ISO 8601. Fractions, which Chroma
-    truncates, compare rightly with whole numbers. ``unit``: of the times of rows, in milliseconds;
-    None = they are no numbers of one unit. ``ours``: the rows are ours, where metadata may have
-    another key.
-
-    Raises:
-        FilterError: When a key, an operator or a value cannot match anything.
-
-    Examples:
-        >>> filter_where({"topic": "tea", "stars": {"$gte": 3, "$lt": 5}})
-        {'$and': [{'topic': {'$eq': 'tea'}}, {'stars': {'$gte': 3}}, {'stars': {'$lt': 5}}]}
+    It is a `FilterError` if a key, an operator or a value cannot match anything. The recorded time
+    may be compared with a datetime or ISO 8601. Fractions, which Chroma truncates, compare rightly
+    with whole numbers. ``unit``: of the times of rows, in milliseconds; None = they are no numbers
+    of one unit. ``ours``: the rows are ours, where metadata may have another key.
     """
-    if condition is None:
-        return None
-    return _Reader(fields.created_at, unit, timezone, ours).read(condition)
+    reader = _Reader(fields.created_at, unit, timezone, ours)
+    return None if condition is None else reader.read(condition)
 
 
 @dataclass(slots=True)
@@ -192,17 +168,18 @@ class _Reader:
         return all_of([self._compare(key, str(each), x) for each, x in conditions.items()])
 
     def _compare(self, key: str, operator: str, value: object) -> Where | None:
-        if key == DOCUMENT and operator not in _CONTENT:
-            raise FilterError(f"{DOCUMENT} is the text; it takes {' and '.join(_CONTENT)}")
-        if operator in _MEMBERSHIP:
+        contains = operator in ("$contains", "$not_contains")
+        if key == DOCUMENT and not contains:
+            raise FilterError(f"{DOCUMENT} is the text; it takes $contains and $not_contains")
+        if operator in ("$in", "$nin"):
             return self._one_of(key, operator, value)
         operand = self._operand(key, value)
-        if operator in _ORDERING and isinstance(operand, str | bool):
+        if operator in _ORDER and isinstance(operand, str | bool):
             raise FilterError(
                 f"{operator} on {got(key)} compares numbers; got {got(value)}. Store an order as a "
                 "number (times: epoch milliseconds)"
             )
-        if operator in _CONTENT:
+        if contains:
             return _contains(key, operator, operand)
         if isinstance(operand, float) and not operand.is_integer():
             return _fraction(key, operator, operand)
@@ -238,14 +215,12 @@ class _Reader:
         return isinstance(value, str) or (numeric and self.unit == 1)
 
     def _time(self, key: str, value: datetime | str | float) -> str | int | float:
-        if isinstance(value, str) and self.unit is None:
-            return value  # a text is compared with texts, whatever their form
+        if self.unit is None:  # a text is compared with texts, whatever their form
+            return value.isoformat() if isinstance(value, datetime) else value
         try:
             milliseconds = to_milliseconds(parse_time(value, self.timezone))
         except ValueError as error:
             raise FilterError(f"filter on {got(key)}: {error}") from error
-        if self.unit is None:
-            return value.isoformat() if isinstance(value, datetime) else value
         return milliseconds if self.unit == 1 else milliseconds / self.unit
 
 
@@ -292,36 +267,22 @@ def _joined(operator: str, conditions: Sequence[Where | None]) -> Where | None:
 _MOST_DAYS = 400
 
 
-def window_where(ranges: Sequence[TimeRange]) -> list[Where | None]:
-    """Conditions for rows of these times. A row of ours must fulfil one of them.
-
-    Examples:
-        >>> from datetime import UTC, datetime
-        >>> start, end = (datetime(1970, 1, day, tzinfo=UTC) for day in (2, 3))
-        >>> window_where([TimeRange(start, end, "day")])[0]
-        {'created_day': {'$in': [1]}}
-    """
-    return [arm for each in ranges for arm in (_recorded(each), _happened(each))]
+def window_where(time_range: TimeRange) -> Where | None:
+    """The condition for a row of ours with a time in a range, its own or that of an event."""
+    low, high = map(day_of, bounds_of(time_range))
+    recorded: Where | None = {"created_day": {"$in": [*range(low, high + 1)]}}
+    if high - low >= _MOST_DAYS:
+        recorded = _between(("created_day", "created_day"), time_range, low, high)
+    low, high = event_bounds(time_range)
+    return any_of([recorded, _between(("event_end", "event_start"), time_range, low + 1, high)])
 
 
-def foreign_where(time_range: TimeRange, fields: Fields, unit: int | None) -> Where | None:
-    """The condition for a row that somebody else wrote; None unless its time is a number."""
+def recorded_where(time_range: TimeRange, fields: Fields, unit: int | None) -> Where | None:
+    """The condition for the recorded time of any row; None = Chroma cannot compare such times."""
     if unit is None:
-        return None  # Chroma cannot compare text: the candidates are compared here
+        return None  # they are texts: the candidates are compared here
     (low, high), key = bounds_of(time_range), fields.created_at
     return _between((key, key), time_range, low // unit, -(-(high + 1) // unit))
-
-
-def _recorded(time_range: TimeRange) -> Where | None:
-    low, high = map(day_of, bounds_of(time_range))
-    if high - low < _MOST_DAYS:
-        return {"created_day": {"$in": [*range(low, high + 1)]}}
-    return _between(("created_day", "created_day"), time_range, low, high)
-
-
-def _happened(time_range: TimeRange) -> Where | None:
-    low, high = event_bounds(time_range)
-    return _between(("event_end", "event_start"), time_range, low + 1, high)
 
 
 def _between(keys: tuple[str, str], time_range: TimeRange, low: int, high: int) -> Where | None:
@@ -336,25 +297,11 @@ def _between(keys: tuple[str, str], time_range: TimeRange, low: int, high: int) 
 
 # -- the same check in Python, for stores that cannot filter ---------------------------------------
 
-_Comparing = Callable[[float, float], bool]
-_ORDER: Mapping[str, _Comparing] = {"$lt": lt, "$lte": le, "$gt": gt, "$gte": ge}
-_OPPOSITE = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}
-
 
 def fulfils(where: Where | None, text: str, metadata: Mapping[str, object]) -> bool:
-    """Whether a row fulfils a where clause, as Chroma reads one.
-
-    A missing key is equal to nothing, so "$ne" holds.
-
-    Examples:
-        >>> fulfils({"stars": {"$gte": 3}}, "Tea.", {"stars": 4})
-        True
-        >>> fulfils({"$and": [{"stars": {"$ne": 4}}, {"topic": {"$eq": "tea"}}]}, "", {"stars": 4})
-        False
-    """
-    return where is None or all(
-        _holds(key, wanted, text, metadata) for key, wanted in where.items()
-    )
+    """Whether a row fulfils a where clause, as Chroma reads one: a missing key equals nothing."""
+    rows = () if where is None else where.items()
+    return all(_holds(key, wanted, text, metadata) for key, wanted in rows)
 
 
 def _holds(key: str, wanted: object, text: str, metadata: Mapping[str, object]) -> bool:
@@ -378,7 +325,7 @@ def _compare(value: object, operator: str, bound: object) -> bool:
         return isinstance(value, list) and any(_equal(each, bound) for each in value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return _ORDER[operator](value, cast("float", bound))
+    return bool(_ORDER[operator](value, cast("float", bound)))
 
 
 def _equal(value: object, bound: object) -> bool:
