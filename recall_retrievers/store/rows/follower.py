@@ -33,7 +33,7 @@ from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, to_milliseconds
 from recall_retrievers.store.chroma.place import Place
 from recall_retrievers.store.chroma.where import all_of, scope_where
-from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.embedding.local_model import Embedded
 from recall_retrievers.store.rows.table import Change, Table
 
 POLL_S = 1.0  # seconds between two looks
