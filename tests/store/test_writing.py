@@ -220,7 +220,10 @@ class TestAdding:
                 "of 'x' cannot be read",
             ),
             (TextNode(id_="1", text=" "), "TextNode '1' cannot be stored: .*content"),
-            (TextNode(text="x", metadata={"created_at": "last spring"}), "'last spring'.*ISO 8601"),
+            (
+                TextNode(id_="2", text="x", metadata={"created_at": "last spring"}),
+                "'last spring'.*ISO 8601",
+            ),
             ({"content": "x", "metadata": {"k": [*range(1000)]}}, "a memory has 1,004 values"),
             ({"content": "x", "metadata": {f"k{n}": n for n in range(1001)}}, "1,000 at most"),
             ({"content": "x"} | {f"k{n}": n for n in range(1001)}, "takes no 1,002 settings"),
