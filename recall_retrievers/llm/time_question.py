@@ -20,7 +20,7 @@ from recall_retrievers.llm.prompts import Loose
 from recall_retrievers.llm.replies import objects_with, without_thoughts
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.calendar_names import weekday_name
-from recall_retrievers.timeline.engine.calendar_math import day_of, unit_ends
+from recall_retrievers.timeline.grammar.calendar_math import day_of, unit_ends
 from recall_retrievers.timeline.tense import looks_ahead
 from recall_retrievers.timeline.time_range import Grain
 from recall_retrievers.timeline.unread_words import find_time_words

@@ -8,17 +8,17 @@ from functools import partial
 from importlib import import_module
 from typing import Literal
 
-from recall_retrievers.timeline.engine.grammar import Expression
-from recall_retrievers.timeline.engine.reading import Now, Reading
-from recall_retrievers.timeline.english.words import FOLLOWERS, WORDS
+from recall_retrievers.timeline.grammar.engine import Expression
+from recall_retrievers.timeline.grammar.reading import Now, Reading
 from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
 from recall_retrievers.timeline.tense import asks_ahead
 from recall_retrievers.timeline.time_range import TimeRange
-from recall_retrievers.timeline.western.french import FRENCH
-from recall_retrievers.timeline.western.german import GERMAN
-from recall_retrievers.timeline.western.patterns import Western
-from recall_retrievers.timeline.western.spanish import SPANISH
-from recall_retrievers.timeline.western.vocabulary import FOLDED, words_of
+from recall_retrievers.timeline.languages.english import ENGLISH
+from recall_retrievers.timeline.languages.french import FRENCH
+from recall_retrievers.timeline.languages.german import GERMAN
+from recall_retrievers.timeline.grammar.patterns import Language
+from recall_retrievers.timeline.languages.spanish import SPANISH
+from recall_retrievers.timeline.grammar.vocabulary import FOLDED, words_of
 
 Language = Literal["auto", "en", "zh", "de", "es", "fr", "ja"]
 WeekStart = Literal["monday", "sunday"]
@@ -32,9 +32,9 @@ def _read_by(package: str, text: str, now: Now) -> list[Expression]:
     return expressions
 
 
-WESTERN: Mapping[str, Western] = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
+WESTERN: Mapping[str, Language] = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
 LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
-    "en": partial(_read_by, "english"),
+    "en": ENGLISH.read,
     "zh": partial(_read_by, "chinese"),
     "ja": partial(_read_by, "japanese"),
     **{code: language.read for code, language in WESTERN.items()},
@@ -44,9 +44,9 @@ LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
 _LETTERS = re.compile(r"[^\W\d_]+")
 _MOST_LETTERS = 2000  # no language is clearer after so many
 _SURE = 3  # English words that a foreign word of time does not outweigh
-_ENGLISH = FOLLOWERS | words_of("say said tell told get got go went come came ago t s")
+_ENGLISH = ENGLISH.vocabulary.common | words_of("say said tell told get got go went come came ago t s")
 _SMALL = {code: one.vocabulary.common for code, one in WESTERN.items()}
-_TELLING = {code: one.vocabulary.telling - WORDS.keys() - _ENGLISH for code, one in WESTERN.items()}
+_TELLING = {code: one.vocabulary.telling - ENGLISH.vocabulary.words.keys() - _ENGLISH for code, one in WESTERN.items()}
 _FOREIGN = frozenset().union(*_SMALL.values(), *_TELLING.values()) - _ENGLISH
 _MOST_RANGES = 64  # a pasted calendar names hundreds of days; a question names a few
 _HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")

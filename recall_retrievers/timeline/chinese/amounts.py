@@ -5,8 +5,8 @@
 
 from dataclasses import replace
 
-from recall_retrievers.timeline.engine.grammar import Table
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now
+from recall_retrievers.timeline.grammar.engine import Table
+from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now
 from recall_retrievers.timeline.meanings import clock, relative
 from recall_retrievers.timeline.recurrence import Recurrence
 from recall_retrievers.timeline.time_range import Grain

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from recall_retrievers.timeline.chinese.holidays import lunar_date, lunar_months
-from recall_retrievers.timeline.engine.grammar import Table
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
+from recall_retrievers.timeline.grammar.engine import Table
+from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
 from recall_retrievers.timeline.meanings import combine, cycles, ranges, relative, subdivide
 
 # --- Years ---------------------------------------------------------------------------------------

@@ -3,10 +3,10 @@
 from datetime import datetime
 from functools import partial
 
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.grammar import Table
-from recall_retrievers.timeline.engine.lunar import lunar_day, lunar_month, solar_term
-from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.engine import Table
+from recall_retrievers.timeline.grammar.lunar import lunar_day, lunar_month, solar_term
+from recall_retrievers.timeline.grammar.reading import Cycle, Now, Reading
 from recall_retrievers.timeline.meanings import cycles
 from recall_retrievers.timeline.recurrence import Recurrence
 

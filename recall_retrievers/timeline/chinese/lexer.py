@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from recall_retrievers.timeline.chinese.lookalikes import is_day, is_hour, is_word
 from recall_retrievers.timeline.chinese.numbers import NUMERALS, digits_kinds, numeral_kinds
 from recall_retrievers.timeline.chinese.words import QUIET, SIMPLIFIED, WORDS
-from recall_retrievers.timeline.engine.grammar import Token
-from recall_retrievers.timeline.engine.lexing import NUMERIC, Kinds, Lexicon, numeric_kinds
+from recall_retrievers.timeline.grammar.engine import Token
+from recall_retrievers.timeline.grammar.lexing import NUMERIC, Kinds, Lexicon, numeric_kinds
 
 _NUMBER = re.compile(
     rf"""

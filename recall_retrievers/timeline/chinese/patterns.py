@@ -17,10 +17,10 @@ from recall_retrievers.timeline.chinese.lexer import Tokenizer
 from recall_retrievers.timeline.chinese.phrases import EVERY, LEADS, PARTS, PHRASES, RANGES, VAGUE
 from recall_retrievers.timeline.chinese.relative import RELATIVE
 from recall_retrievers.timeline.chinese.words import WORDS
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.clauses import Clauses
-from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Token, read_all
-from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.clauses import Clauses
+from recall_retrievers.timeline.grammar.engine import Expression, Grammar, Token, read_all
+from recall_retrievers.timeline.grammar.reading import Cycle, Now, Reading
 from recall_retrievers.timeline.meanings import cycles, ranges
 
 _LINKS = frozenset("和与、跟及或") | {"以及", "还有"}

@@ -8,8 +8,8 @@ from dataclasses import replace
 from recall_retrievers.timeline.chinese.amounts import at_hour
 from recall_retrievers.timeline.chinese.dates import year_of
 from recall_retrievers.timeline.chinese.relative import just_before, past
-from recall_retrievers.timeline.engine.grammar import Table
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
+from recall_retrievers.timeline.grammar.engine import Table
+from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.meanings import combine, cycles, ranges, relative, subdivide
 from recall_retrievers.timeline.recurrence import Recurrence
 

@@ -5,9 +5,9 @@
 
 from functools import partial
 
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.grammar import Rule, Table
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.engine import Rule, Table
+from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.meanings import combine, cycles, ranges, relative, subdivide
 from recall_retrievers.timeline.time_range import FINER_THAN_DAY, Grain
 

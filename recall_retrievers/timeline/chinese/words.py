@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from recall_retrievers.timeline.chinese.lookalikes import LOOKALIKES
-from recall_retrievers.timeline.engine.lexing import Kinds
+from recall_retrievers.timeline.grammar.lexing import Kinds
 from recall_retrievers.timeline.time_range import Grain
 
 _OLD = (

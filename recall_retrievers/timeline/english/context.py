@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from recall_retrievers.timeline.engine.grammar import Token
+from recall_retrievers.timeline.grammar.engine import Token
 from recall_retrievers.timeline.english import words
 from recall_retrievers.timeline.english.date_numbers import (
     is_day_of_month,

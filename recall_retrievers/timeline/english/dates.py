@@ -1,14 +1,14 @@
 """English dates, years and decades; recurring times and workdays: "on Mondays"."""
 
-from recall_retrievers.timeline.engine.calendar_math import (
+from recall_retrievers.timeline.grammar.calendar_math import (
     Finder,
     from_easter,
     yearly,
     yearly_weekday,
 )
-from recall_retrievers.timeline.engine.grammar import Rule, Table
-from recall_retrievers.timeline.engine.lunar import lunar_day
-from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading, When
+from recall_retrievers.timeline.grammar.engine import Rule, Table
+from recall_retrievers.timeline.grammar.lunar import lunar_day
+from recall_retrievers.timeline.grammar.reading import Cycle, Now, Reading, When
 from recall_retrievers.timeline.meanings import clock, combine, cycles, subdivide
 from recall_retrievers.timeline.meanings.cycles import holiday
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
-from recall_retrievers.timeline.engine.grammar import Token
-from recall_retrievers.timeline.engine.lexing import NUMERIC, numeric_kinds
+from recall_retrievers.timeline.grammar.engine import Token
+from recall_retrievers.timeline.grammar.lexing import NUMERIC, numeric_kinds
 from recall_retrievers.timeline.english import words
 from recall_retrievers.timeline.english.context import decide
 from recall_retrievers.timeline.english.neighbours import STRANGE

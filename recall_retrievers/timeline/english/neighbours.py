@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from recall_retrievers.timeline.engine.grammar import Token
+from recall_retrievers.timeline.grammar.engine import Token
 from recall_retrievers.timeline.english import words
 
 STRANGE = "?word"  # in small letters: a pattern passes no value of it on

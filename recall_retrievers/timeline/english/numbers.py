@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from recall_retrievers.timeline.engine.grammar import Table
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, When
+from recall_retrievers.timeline.grammar.engine import Table
+from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, When
 from recall_retrievers.timeline.english.words import number_kinds
 from recall_retrievers.timeline.meanings import clock, combine, cycles, relative
 from recall_retrievers.timeline.time_range import Grain

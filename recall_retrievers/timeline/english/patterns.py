@@ -12,8 +12,8 @@ but no hours, one reading but no second one, and no Chinese.
 import re
 from functools import partial
 
-from recall_retrievers.timeline.engine.clauses import Clauses
-from recall_retrievers.timeline.engine.grammar import (
+from recall_retrievers.timeline.grammar.clauses import Clauses
+from recall_retrievers.timeline.grammar.engine import (
     COMPLETE,
     Expression,
     Grammar,
@@ -21,7 +21,7 @@ from recall_retrievers.timeline.engine.grammar import (
     complete,
     read_all,
 )
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
+from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
 from recall_retrievers.timeline.english.dates import DATES, FEASTS, HOLIDAYS, RECURRING, WORK, YEARS
 from recall_retrievers.timeline.english.lexer import tokenize, vocabulary
 from recall_retrievers.timeline.english.numbers import AMOUNTS, CLOCKS, HOURS, NUMBERS

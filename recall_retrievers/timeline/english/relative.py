@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from recall_retrievers.timeline.engine.grammar import Table
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
+from recall_retrievers.timeline.grammar.engine import Table
+from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.meanings import combine, cycles, relative, subdivide
 from recall_retrievers.timeline.time_range import Grain
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from recall_retrievers.timeline.chinese.numbers import NUMERALS, numeral_kinds
-from recall_retrievers.timeline.engine.grammar import Token
-from recall_retrievers.timeline.engine.lexing import NUMERIC, Kinds, Lexicon, numeric_kinds
+from recall_retrievers.timeline.grammar.engine import Token
+from recall_retrievers.timeline.grammar.lexing import NUMERIC, Kinds, Lexicon, numeric_kinds
 from recall_retrievers.timeline.time_range import Grain
 
 _NUMERALS = "".join(sorted(NUMERALS - {"両", "两"}))

@@ -6,9 +6,9 @@
 from dataclasses import replace
 from functools import partial
 
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Table, read_all
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading, When
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.engine import Expression, Grammar, Table, read_all
+from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.japanese.lexer import WORDS, Tokenizer, is_name
 from recall_retrievers.timeline.meanings import (
     clock,

@@ -1,19 +1,24 @@
-"""The Spanish words of time."""
+"""The Spanish words of time, and orders that only Spanish has."""
 
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.meanings import clock, combine, cycles, relative
-from recall_retrievers.timeline.western.patterns import Western
-from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.patterns import Language, spoken_hours
+from recall_retrievers.timeline.grammar.vocabulary import Vocabulary, words_of
+from recall_retrievers.timeline.meanings import combine, cycles, relative
 
 _BEFORE_A_NAME = (
     "en de desde hasta entre pasado pasada este esta proximo proxima ultimo mes a al y antes "
     "despues cada principios mediados finales fines inicios comienzos"
 )
-
+_NUMBERS = (
+    "un,dos,tres,cuatro,cinco,seis,siete,ocho,nueve,diez,once,doce,trece,catorce,quince,dieciseis,"
+    "diecisiete,dieciocho,diecinueve,veinte,veintiuno veintiun,veintidos,veintitres,veinticuatro,"
+    "veinticinco,veintiseis,veintisiete,veintiocho,veintinueve,treinta"
+)
+_TENS = "treinta cuarenta cincuenta sesenta setenta ochenta noventa".split()
 
 _KINDS: dict[str, dict[object, str]] = {
     "DAYWORD": {0: "hoy", -1: "ayer", -2: "anteayer antier", 1: "manana"},
-    "NIGHT": {-1: "anoche"},
+    "NIGHT": {-1: "anoche", -2: "anteanoche"},
     "WEEKDAY": {
         0: "lunes", 1: "martes", 2: "miercoles", 3: "jueves", 4: "viernes", 5: "sabado",
         6: "domingo",
@@ -22,32 +27,35 @@ _KINDS: dict[str, dict[object, str]] = {
         1: "enero", 2: "febrero", 3: "marzo", 4: "abril", 5: "mayo", 6: "junio", 7: "julio",
         8: "agosto", 9: "septiembre setiembre", 10: "octubre", 11: "noviembre", 12: "diciembre",
     },
+    "UNITS": {"day": "dias", "week": "semanas", "month": "meses", "year": "anos"},
     "UNIT": {
         "minute": "minuto minutos", "hour": "hora horas", "day": "dia dias",
         "week": "semana semanas", "month": "mes meses", "quarter": "trimestre trimestres",
         "year": "ano anos", "decade": "decada decadas", "century": "siglo siglos",
     },
-    "UNITS": {"day": "dias", "week": "semanas", "month": "meses", "year": "anos"},
     "SEASON": {0: "primavera", 1: "verano", 2: "otono", 3: "invierno"},
     "PART": {(0, 6): "madrugada", (12, 14): "mediodia", (12, 20): "tarde", (20, 29): "noche"},
     "REL": {
         -1: "pasado pasada pasados pasadas ultimo ultima ultimos ultimas",
         0: "este esta estos estas", 1: "proximo proxima proximos proximas",
-        -2: "antepasado antepasada",
+        -2: "antepasado antepasada penultimo penultima",
     },
     "COUNT": {
-        1: "un una uno", 2: "dos", 3: "tres", 4: "cuatro", 5: "cinco", 6: "seis", 7: "siete",
-        8: "ocho", 9: "nueve", 10: "diez", 11: "once", 12: "doce", 15: "quince", 20: "veinte",
-        30: "treinta",
+        **dict(enumerate(_NUMBERS.split(","), 1)),
+        **{10 * n: word for n, word in enumerate(_TENS, 3)},
+        1: "un una uno",
     },
     "ORD": {
         1: "primer primero primera", 2: "segundo segunda", 3: "tercer tercero tercera",
-        4: "cuarto cuarta",
+        4: "cuarto cuarta", 5: "quinto quinta",
     },
-    "EDGE": {
-        0: "principios comienzos inicios principio comienzo inicio", 1: "mediados",
-        2: "finales fines",
+    "EDGE": {1: "mediados"},
+    "END": {
+        0: "principios comienzos inicios principio comienzo inicio", 2: "finales fines final fin",
     },
+    "QUARTER": {15: "cuarto"},
+    "DECADE": {10 * n: word for n, word in enumerate(_TENS, 3)},
+    "BESIDE": {-1: "vispera", 1: "siguiente"},
     "HOLIDAY": {
         cal.yearly(12, 25): "navidad navidades",
         cal.yearly(12, 24): "nochebuena",
@@ -57,24 +65,33 @@ _KINDS: dict[str, dict[object, str]] = {
     "SOFT": {30: "recientemente ultimamente"},
 }  # fmt: skip
 
-SPANISH = Western(
+SPANISH = Language(
     Vocabulary(
         kinds=_KINDS,
         roles={
             "art": "el la los las lo",
-            "in": "en a al durante por sobre de del",
+            "in": "en a al durante por sobre para",
+            "of": "de del",
             "from": "de del desde",
             "to": "a al hasta",
             "since": "desde",
             "until": "hasta",
             "between": "entre",
             "and": "y e",
+            "or": "o",
             "ago": "hace",
             "will": "dentro",
             "every": "cada",
             "few": "unos unas algunos algunas pocos pocas",
+            "couple": "par",
             "half": "medio media",
+            "half_of": "mitad",
+            "less": "menos",
+            "thousand": "mil",
             "fortnight": "quincena",
+            "year": "ano",
+            "now": "hoy ahora",
+            "to_the_day": "exactamente",
             "morning": "manana",
             "street": "calle plaza avenida paseo estacion colegio",
         },
@@ -84,12 +101,22 @@ SPANISH = Western(
             he ha nos se le lo su sus no es desde hasta entre"""
         ),
         before_month=words_of(_BEFORE_A_NAME),
-        before_weekday=words_of(f"el los {_BEFORE_A_NAME} de del hoy ayer o"),
-        before_year=words_of("en ano anos desde hasta de del entre y durante a"),
-        extra={
+        before_weekday=words_of(f"el los {_BEFORE_A_NAME} de del hoy ayer o para un"),
+        before_year=words_of("en ano anos desde hasta de del entre y durante a antes"),
+        before_day=words_of("dia el del al"),
+        days_are_numbers=" ",
+        nouns_first=True,
+        numbers={
+            **spoken_hours("a|sobre las|la"),
+            "fin|fines de semana": lambda _: {"UNIT": "weekend"},
+        },
+        phrases={"los WEEKDAY": combine.every_weekday},
+        dates={
             "antes de ayer": lambda now: relative.day(now, -2),
             "pasado manana": lambda now: relative.day(now, 2),
-            "fin|fines de semana": lambda _: {"UNIT": "weekend"},
+            "el UNIT": lambda now, unit: (
+                relative.unit(now, 0, unit) if unit == "weekend" else None
+            ),
             "antes de|del": lambda _: {"<before>": None},
             "despues de|del": lambda _: {"<after>": None},
             "a partir de|del": lambda _: {"<since>": None},
@@ -104,12 +131,8 @@ SPANISH = Western(
             "hace poco": relative.soft(30),
             "dentro de": lambda _: {"<will>": None},
             "que viene": lambda _: {"REL": 1},
-            "DAY de MONTH de|del ano YEAR": lambda now, day, month, year: cycles.numeric_date(
-                now, (year, month, day)
-            ),
-            "a las HOUR": clock.hour,
-            "a las HM": clock.figures,
+            "por|en estas fechas": lambda _: {"<same_time>": None},
+            "a estas alturas de|del": lambda _: {"<same_time>": None},
         },
-        nouns_first=True,
     )
 )

@@ -1,9 +1,11 @@
-"""The French words of time."""
+"""The French words of time, and orders that only French has."""
 
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.meanings import clock, cycles, relative
-from recall_retrievers.timeline.western.patterns import Western
-from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.patterns import Language, spoken_hours
+from recall_retrievers.timeline.grammar.vocabulary import Vocabulary, words_of
+from recall_retrievers.timeline.meanings import combine, cycles, relative
+
+_ORDINALS = "deuxieme second seconde,troisieme,quatrieme,cinquieme"
 
 _KINDS: dict[str, dict[object, str]] = {
     "DAYWORD": {-1: "hier", 1: "demain"},
@@ -20,13 +22,13 @@ _KINDS: dict[str, dict[object, str]] = {
         7: "juillet juil", 8: "aout", 9: "septembre sept", 10: "octobre oct", 11: "novembre nov",
         12: "decembre dec",
     },
+    "UNITS": {"day": "jours", "week": "semaines", "month": "mois", "year": "annees ans"},
     "UNIT": {
         "minute": "minute minutes", "hour": "heure heures", "day": "jour jours journee",
         "week": "semaine semaines", "weekend": "weekend weekends", "month": "mois",
         "quarter": "trimestre trimestres", "year": "an ans annee annees",
         "decade": "decennie decennies", "century": "siecle siecles",
     },
-    "UNITS": {"day": "jours", "week": "semaines", "month": "mois", "year": "annees ans"},
     "SEASON": {0: "printemps", 1: "ete", 2: "automne", 3: "hiver"},
     "PART": {
         (5, 12): "matin matinee", (12, 14): "midi", (17, 24): "soir soiree", (21, 29): "nuit",
@@ -38,25 +40,30 @@ _KINDS: dict[str, dict[object, str]] = {
     },
     "COUNT": {
         1: "un une", 2: "deux", 3: "trois", 4: "quatre", 5: "cinq", 6: "six", 7: "sept",
-        8: "huit", 9: "neuf", 10: "dix", 11: "onze", 12: "douze", 15: "quinze", 20: "vingt",
-        30: "trente",
+        8: "huit", 9: "neuf", 10: "dix", 11: "onze", 12: "douze", 13: "treize", 14: "quatorze",
+        15: "quinze", 16: "seize", 20: "vingt", 30: "trente", 40: "quarante", 50: "cinquante",
+        60: "soixante",
     },
-    "ORD": {1: "premier premiere", 2: "deuxieme second seconde", 3: "troisieme", 4: "quatrieme"},
-    "EDGE": {0: "debut", 1: "mi milieu", 2: "fin"},
+    "ORD": {1: "premier premiere", **dict(enumerate(_ORDINALS.split(","), 2))},
+    "EDGE": {1: "mi milieu"},
+    "END": {0: "debut", 2: "fin"},
+    "QUARTER": {15: "quart"},
+    "BESIDE": {-1: "veille", 1: "lendemain"},
     "HOLIDAY": {
         cal.yearly(12, 25): "noel",
         cal.yearly(11, 1): "toussaint", cal.easter: "paques",
     },
-    "HINT": {1: "quinzaine aujourd"},
+    "HINT": {1: "quinzaine aujourd week sylvestre nouvel"},
     "SOFT": {30: "recemment dernierement"},
 }  # fmt: skip
 
-FRENCH = Western(
+FRENCH = Language(
     Vocabulary(
         kinds=_KINDS,
         roles={
             "art": "le la les l",
-            "in": "en a au aux dans pendant durant sur de du vers",
+            "in": "en a au aux dans pendant durant sur vers pour",
+            "of": "de du des d",
             "from": "de du depuis",
             "to": "a au jusqu jusqua",
             "since": "depuis",
@@ -65,11 +72,18 @@ FRENCH = Western(
             "after": "apres",
             "between": "entre",
             "and": "et",
+            "or": "ou",
             "every": "chaque",
             "will": "dans",
             "few": "quelques",
             "half": "demi demie",
+            "half_of": "moitie",
+            "less": "moins",
+            "thousand": "mille",
+            "oclock": "h",
             "fortnight": "quinzaine",
+            "year": "an annee",
+            "to_the_day": "exactement",
             "street": "rue place boulevard avenue quai station lycee pont",
         },
         common=words_of(
@@ -85,14 +99,22 @@ FRENCH = Western(
         before_year=words_of(
             """en annee annees fin debut mi milieu depuis an entre et de du jusqu a avant apres ete
             hiver printemps
-            automne ici date"""
+            automne ici date semestre"""
         ),
-        extra={
+        before_day=words_of("le du au"),
+        days_are_numbers=" ",
+        ordinal="er",
+        nouns_first=True,
+        phrases={"tous? les WEEKDAYS": combine.every_weekday},
+        numbers={
+            **spoken_hours("a|vers", "heure|heures"),
+            "week - end|ends": lambda _: {"UNIT": "weekend"},
+            "dix -? ONES": lambda _, one: {"NUM": 10 + one, "DAY": 10 + one, "HOUR": 10 + one},
+        },
+        dates={
             "aujourd hui": lambda now: relative.day(now, 0),
             "avant -? hier": lambda now: relative.day(now, -2),
             "apres -? demain": lambda now: relative.day(now, 2),
-            "week - end": lambda _: {"UNIT": "weekend"},
-            "week - ends": lambda _: {"UNIT": "weekend"},
             "apres -? midi": lambda now: cycles.part_of_day(now, (12, 17)),
             "il y a": lambda _: {"<ago>": None},
             "jusqu a|au|aux|en": lambda _: {"<until>": None, "<to>": None},
@@ -101,20 +123,27 @@ FRENCH = Western(
             "en date de|du": lambda _: {"<as_of>": None},
             "a la date de|du": lambda _: {"<as_of>": None},
             "au cours de|des|du": lambda _: {"<in>": None},
+            "a la meme epoque": lambda _: {"<same_time>": None},
+            "jour pour jour": lambda _: {"<to_the_day>": None},
+            "en huit": lambda _: {"<in_a_week>": None},
             "REL UNIT - ci": relative.unit,
             "mois de MONTH": cycles.month,
             "a|ai|as|avons|avez|ont|avait ete": lambda *_: {},  # "a été" is no summer
             "la nuit REL": relative.night,
             "cette nuit": lambda now: relative.night(now, -1),
-            "tous les WEEKDAYS": lambda _, day: {"WEEKDAYS": day},
             "pendant|durant noel": cycles.christmas,
             "pendant|durant les fetes de noel": cycles.christmas,
             "le nouvel an": cycles.holiday(cal.yearly(1, 1)),
+            "saint -? sylvestre": cycles.holiday(cal.yearly(12, 31)),
+            "reveillon de noel": cycles.holiday(cal.yearly(12, 24)),
             "avant <art>? -? UNIT": lambda *_: None,
             "avant - REL UNIT": lambda now, _, unit: relative.unit(now, -2, unit),
+            "avant - REL": lambda *_: {"REL": -2},
             "ces REL temps": lambda now, _: relative.soft(30)(now),
-            "HOUR h|heures": clock.hour,
+            "annees quatre - vingt": lambda now: cycles.decade(now, 80),
+            "annees quatre - vingt - dix": lambda now: cycles.decade(now, 90),
+            "annees soixante - dix": lambda now: cycles.decade(now, 70),
+            "ORD semestre": cycles.half_year,
         },
-        nouns_first=True,
     )
 )

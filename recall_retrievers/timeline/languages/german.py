@@ -1,12 +1,11 @@
-"""The German words of time."""
+"""The German words of time, and orders that only German has."""
 
 import re
 
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.reading import Duration, Now, Reading
-from recall_retrievers.timeline.meanings import clock, combine, cycles, relative
-from recall_retrievers.timeline.western.patterns import Western
-from recall_retrievers.timeline.western.vocabulary import Vocabulary, words_of
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.patterns import Language
+from recall_retrievers.timeline.grammar.vocabulary import Vocabulary, words_of
+from recall_retrievers.timeline.meanings import combine, cycles, relative
 
 
 def _forms(*stems: str) -> str:
@@ -14,22 +13,31 @@ def _forms(*stems: str) -> str:
     return " ".join(stem + end for stem in stems for end in ("e", "en", "er", "es", "em"))
 
 
-def _to_come(now: Now, amount: Duration) -> Reading | None:
-    """Was tun wir in zwei Wochen? But not "das habe ich in zwei Wochen gelernt"."""
-    return None if _PAST.search(now.text) else relative.ago(now, amount, 1)
-
-
 # "Was weißt du über Weihnachten?" is about it.
 _ABOUT = re.compile(r"\b(?:ge)?(?:sag|spr[aeo]ch|red|wei[ßs]|denk|dach|(?:er)?zähl)", re.IGNORECASE)
-_PAST = re.compile(r"\b(?:hab|hat|war|wurd|ging|kam)", re.IGNORECASE)
 _BEFORE_A_NAME = (
     "im in seit bis stand ab von vom zum und zwischen nach vor anfang mitte ende am an den dem des "
-    "monat gegen um bis - "
-) + _forms("letzt", "vergangen", "vorig", "dies", "nachst", "kommend", "vorletzt", "jed")
-_PRONOUNS = "ich wir er sie es du ihr man "
+    "monat gegen um bis zu ersten - "
+) + _forms("letzt", "vergangen", "vorig", "dies", "nachst", "kommend", "vorletzt", "jed", "ganz")
+_PRONOUNS = " ich wir er sie es du ihr man "
+_ONES = "ein zwei drei vier funf sechs sieben acht neun".split()
+_TEENS = "zehn elf zwolf dreizehn vierzehn funfzehn sechzehn siebzehn achtzehn neunzehn".split()
+_TENS = "zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig".split()
+_NUMBERS = {
+    **dict(enumerate(_ONES + _TEENS, 1)),
+    **{
+        10 * ten + one: (f"{_ONES[one - 1]}und{tens}" if one else tens)
+        for ten, tens in enumerate(_TENS, 2)
+        for one in range(10)
+    },
+}
+_ORDINALS = {1: "erst", 3: "dritt", 7: "siebt", 8: "acht"}
 
 _KINDS: dict[str, dict[object, str]] = {
-    "DAYWORD": {0: "heute", -1: "gestern", -2: "vorgestern", 1: "morgen", 2: "ubermorgen"},
+    "DAYWORD": {
+        0: "heute", -1: "gestern", -2: "vorgestern", -3: "vorvorgestern", 1: "morgen",
+        2: "ubermorgen",
+    },
     "WEEKDAY": {
         0: "montag", 1: "dienstag", 2: "mittwoch", 3: "donnerstag", 4: "freitag",
         5: "samstag sonnabend", 6: "sonntag",
@@ -39,18 +47,18 @@ _KINDS: dict[str, dict[object, str]] = {
         5: "samstags sonnabends", 6: "sonntags",
     },
     "MONTH": {
-        1: "januar janner jan", 2: "februar feb", 3: "marz maerz", 4: "april apr", 5: "mai",
-        6: "juni jun", 7: "juli jul", 8: "august aug", 9: "september sept sep", 10: "oktober okt",
-        11: "november nov", 12: "dezember dez",
+        1: "januar januars janner jan", 2: "februar februars feb", 3: "marz maerz", 4: "april apr",
+        5: "mai", 6: "juni jun", 7: "juli jul", 8: "august aug", 9: "september sept sep",
+        10: "oktober okt", 11: "november nov", 12: "dezember dez",
+    },
+    "UNITS": {
+        "day": "tagen tage", "week": "wochen", "month": "monaten monate", "year": "jahren jahre",
     },
     "UNIT": {
         "minute": "minute minuten", "hour": "stunde stunden", "day": "tag tage tagen tages",
         "week": "woche wochen", "weekend": "wochenende wochenenden wochenendes",
         "month": "monat monate monaten monats", "quarter": "quartal quartale quartals",
         "year": "jahr jahre jahren jahres", "decade": "jahrzehnt jahrzehnte jahrzehnten",
-    },
-    "UNITS": {
-        "day": "tagen tage", "week": "wochen", "month": "monaten monate", "year": "jahren jahre",
     },
     "SEASON": {0: "fruhling fruhjahr", 1: "sommer", 2: "herbst", 3: "winter"},
     "PART": {
@@ -61,13 +69,17 @@ _KINDS: dict[str, dict[object, str]] = {
         -1: _forms("letzt", "vergangen", "vorig"), 0: _forms("dies"),
         1: _forms("nachst", "kommend"), -2: _forms("vorletzt"), 2: _forms("ubernachst"),
     },
-    "COUNT": {
-        1: "ein eine einem einen einer", 2: "zwei", 3: "drei", 4: "vier", 5: "funf", 6: "sechs",
-        7: "sieben", 8: "acht", 9: "neun", 10: "zehn", 11: "elf", 12: "zwolf", 14: "vierzehn",
-        15: "funfzehn", 20: "zwanzig", 30: "dreissig dreißig",
+    "COUNT": {**_NUMBERS, 1: "ein eine einem einen einer eins", 30: "dreissig dreißig"},
+    "ORD": {
+        n: _forms(_ORDINALS.get(n) or _NUMBERS[n] + ("t" if n < 20 else "st"))
+        for n in range(1, 32)
     },
-    "ORD": {1: _forms("erst"), 2: _forms("zweit"), 3: _forms("dritt"), 4: _forms("viert")},
-    "EDGE": {0: "anfang beginn", 1: "mitte", 2: "ende"},
+    "EDGE": {1: "mitte"},
+    "END": {0: "anfang beginn", 2: "ende"},
+    "QUARTER": {15: "viertel", 45: "dreiviertel"},
+    "DECADE": {
+        10 * n: f"{tens}er {tens}ern" for n, tens in enumerate(_TENS, 2)
+    },
     "HOLIDAY": {
         cal.yearly(12, 25): "weihnachten weihnachtstag",
         cal.yearly(12, 24): "heiligabend weihnachtstage weihnachtstagen",
@@ -80,14 +92,18 @@ _KINDS: dict[str, dict[object, str]] = {
         cal.from_easter(49): "pfingsten",
     },
     "SOFT": {30: "kurzlich neulich letztens unlangst"},
+    "HINT": {1: "kw kalenderwoche"},
 }  # fmt: skip
 
-GERMAN = Western(
+GERMAN = Language(
     Vocabulary(
         kinds=_KINDS,
         roles={
             "art": "der die das den dem des",
-            "in": "in im am an um zu zum fur uber wahrend gegen",
+            "in": "in im am an um zu zum zur fur uber wahrend gegen",
+            "at": "um",
+            "about": "gegen ungefahr etwa circa",
+            "of": "von vom des der",
             "from": "von vom ab fur",
             "to": "bis",
             "since": "seit",
@@ -97,12 +113,23 @@ GERMAN = Western(
             "after": "nach",
             "between": "zwischen",
             "and": "und",
+            "or": "oder",
             "ago": "vor",
+            "will": "in",
             "every": _forms("jed"),
             "few": "paar einigen einige wenigen",
             "half": _forms("halb"),
+            "half_of": "halfte",
+            "half_before": "halb",
             "one_and_a_half": "anderthalb eineinhalb",
+            "past": "nach",
+            "to_hour": "vor",
+            "oclock": "uhr",
+            "week_number": "kw kalenderwoche",
+            "year": "jahr",
             "morning": "morgen",
+            "now": "heute jetzt",
+            "to_the_day": "genau",
             "street": "strasse straße platz allee weg",
         },
         common=words_of(
@@ -115,16 +142,22 @@ GERMAN = Western(
         before_month=words_of(_BEFORE_A_NAME),
         before_weekday=words_of(_BEFORE_A_NAME + _PRONOUNS) - {"im", "in"},
         before_year=words_of(
-            _PRONOUNS + "jahr jahre in seit bis stand ab von vor nach zwischen und ende anfang"
+            _PRONOUNS + "jahr jahre in seit bis stand ab von vor nach zwischen und ende anfang "
+            "mitte fruhling fruhjahr sommer herbst winter bin war habe"
         ),
-        extra={
-            "DAYWORD <morning>": lambda now, offset: combine.part_of_day(now, offset, (5, 12)),
+        before_day=words_of("am zum vom bis seit nach vor"),
+        days_are_numbers=".",
+        decade="er|ern",
+        compounds=True,
+        phrases={"WEEKDAYS": combine.every_weekday},
+        dates={
+            "DAYWORD <morning>|fruh": lambda now, offset: combine.part_of_day(
+                now, offset, (5, 12)
+            ),
             "guten <morning>|PART|UNIT": lambda *_: {},
             "am <morning>": lambda _: {},
             "in REL zeit": lambda now, _: relative.soft(30)(now),
-            "HOUR uhr": clock.hour,
-            "HM uhr?": clock.figures,
-            "in DURATION": _to_come,
+            "um REL zeit": lambda _now, _rel: {"<same_time>": None},
             "REL nacht": relative.night,
             "wahrend|uber weihnachten": lambda now: (
                 None if _ABOUT.search(now.text) else cycles.christmas(now)

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 from math import radians, sin
 
-from recall_retrievers.timeline.engine import calendar_math as cal
+from recall_retrievers.timeline.grammar import calendar_math as cal
 
 _FIRST_YEAR = 1950
 _FIRST_DAY = cal.day_of(1950, 2, 17)

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from recall_retrievers.timeline.engine.calendar_math import DAY
-from recall_retrievers.timeline.engine.grammar import Expression
-from recall_retrievers.timeline.engine.reading import Now, Reading
+from recall_retrievers.timeline.grammar.calendar_math import DAY
+from recall_retrievers.timeline.grammar.engine import Expression
+from recall_retrievers.timeline.grammar.reading import Now, Reading
 
 _REACH = 90  # characters of a clause
 _LONG = 1000  # characters; a pasted text mentions many days, and is not read anew for each

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from recall_retrievers.timeline.engine.calendar_math import WEEK, start_of
-from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
+from recall_retrievers.timeline.grammar.calendar_math import WEEK, start_of
+from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
 
 Meaning = Reading | Cycle | Duration | Mapping[str, object]
 """The result of a rule: a value, or a mapping from kinds to values for further patterns."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import ClassVar, NamedTuple
 
-from recall_retrievers.timeline.engine.calendar_math import midnight, shift, start_of, unit_ends
+from recall_retrievers.timeline.grammar.calendar_math import midnight, shift, start_of, unit_ends
 from recall_retrievers.timeline.recurrence import Recurrence
 from recall_retrievers.timeline.tense import looks_ahead, looks_back
 from recall_retrievers.timeline.time_range import Grain
