@@ -44,7 +44,7 @@ LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
 _LETTERS = re.compile(r"[^\W\d_]+")
 _MOST_LETTERS = 2000  # no language is clearer after so many
 _SURE = 3  # English words that a foreign word of time does not outweigh
-_ENGLISH = ENGLISH.vocabulary.common | words_of("say said tell told get got go went come came ago t s")
+_ENGLISH = (ENGLISH.vocabulary.common - {"a"}) | words_of("say said tell told get got go went come came ago")
 _SMALL = {code: one.vocabulary.common for code, one in WESTERN.items()}
 _TELLING = {code: one.vocabulary.telling - ENGLISH.vocabulary.words.keys() - _ENGLISH for code, one in WESTERN.items()}
 _FOREIGN = frozenset().union(*_SMALL.values(), *_TELLING.values()) - _ENGLISH
@@ -198,7 +198,8 @@ def _is_japanese(text: str) -> bool:
 
 def _with_habits(now: Now, language: str) -> Now:
     """5/7/2023 is the fifth of July on the continent, unless the asker says otherwise."""
-    return replace(now, day_first=True) if now.day_first is None and language in WESTERN else now
+    day_first = True if now.day_first is None and language in WESTERN else now.day_first
+    return replace(now, day_first=day_first, language=language)
 
 
 def _range(reading: Reading, zone: tzinfo, text: str, start: int, end: int) -> TimeRange | None:

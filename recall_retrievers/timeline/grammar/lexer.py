@@ -108,11 +108,11 @@ class Lexer:
     def _hint(self, word: str) -> bool | None:
         """Whether a word is a weak hint; None: it is none."""
         if word.isdigit():
-            telling = int(word) in _YEARS or (len(word) == 8 and word[:2] in ("19", "20"))
-            return False if telling else None
+            if int(word) in _YEARS or (len(word) == 8 and word[:2] in ("19", "20")):
+                return False
+            return True if self._vocabulary.days_are_numbers and len(word) < 3 else None  # le 3
         if word[0] <= "9":
-            single = True if self._vocabulary.days_are_numbers else None  # le 3
-            return False if len(word) > 1 else single
+            return False if len(word) > 1 else None
         low = word.lower()
         weak = self._hints.get(low)
         if weak is None and self._vocabulary.compounds and len(low) > 6:

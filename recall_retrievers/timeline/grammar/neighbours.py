@@ -137,8 +137,6 @@ def _is_year(here: Place) -> bool:
     known = here.vocabulary
     if is_one_of(here.next, known.measures | {"%"}):
         return False
-    if here.follows(known.before_year) and known.endings.intersection(here.before[1:2]):
-        return False  # the PIN that ends in 2019
     return here.follows(known.before_year) or here.is_chained("SURE_YEAR")
 
 
@@ -156,8 +154,11 @@ def _is_day_of_month(here: Place) -> bool:
     known, token = here.vocabulary, here.token
     if has(token, "MONTH") or not (has(token, "ORD") or known.days_are_numbers):
         return False
-    if known.days_are_numbers == " " and token.text.isalpha() and has(token, "ORD"):
-        return False  # el segundo de la lista
+    if known.days_are_numbers == " " and (
+        (token.text.isalpha() and has(token, "ORD")) or has(here.ahead, "<or>")
+        or any(has(one, "<or>") for one in here.near(-2, 0))
+    ):
+        return False  # el segundo de la lista, le 12 ou le 14
     articled = has(here.behind, "<art>") and (
         known.days_are_numbers == " " or here.follows(known.before_day)
     )
@@ -196,7 +197,9 @@ def _names_time(here: Place) -> bool:
     token, known = here.token, here.vocabulary
     if _is_compound(here):
         return False
-    if "HOLIDAY" in token.kinds and not known.things.isdisjoint(here.before[1:2]):
+    if "HOLIDAY" in token.kinds and known.things.intersection(here.before[1:2]) and any(
+        has(one, "<of>") for one in here.near(-2, 0)
+    ):
         return False
     if known.doubtful is not None and token.text not in known.doubtful:
         return True

@@ -313,7 +313,10 @@ def _cycle(now: Now, offset: int, cycle: Cycle) -> Reading | None:
 
 def _unit_now(now: Now, unit: Grain) -> dict[str, object] | None:
     """The present unit of "the end of the month"; "the month" alone may be any."""
-    return None if unit in ("second", "minute", "hour") else {"UNIT_NOW": now.unit(unit)}
+    if unit in ("second", "minute", "hour"):
+        return None
+    weekend = {"WEEKEND": relative.weekend(now, 0)} if unit == "weekend" else {}
+    return {"UNIT_NOW": now.unit(unit), **weekend}
 
 
 def _this(now: Now, unit: Grain) -> Reading | None:
@@ -510,7 +513,7 @@ def _to_come(now: Now, amount: Duration) -> Reading | None:
 _HOW_MANY = re.compile(r"\bcombien\b|\bcu[aá]nt[ao]s?\b|\bwie ?viele?\b", re.IGNORECASE)
 
 
-_ONE = "<art>? CYCLE|TIME|SAID_YEAR"
+_ONE = "<art>? CYCLE|TIME|SAID_YEAR|WEEKEND"
 
 RANGES: Table = {
     f"<from>|<between>? <art>? DAY .? -|<to>|<and> {_ONE}": ranges.days_to,

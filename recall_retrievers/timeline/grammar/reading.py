@@ -33,6 +33,7 @@ class Now:
     day_first: bool | None = None  # whether 5/7 is in July; None takes the habit of the language
     southern: bool = False  # summer is in January
     text: str = ""  # its tense decides where a date can be past or still to come
+    language: str = "en"
     ahead: bool = False  # "Friday" is the coming one
     elapsed: Callable[[timedelta], datetime] | None = None  # it knows about clock changes
     today: datetime = field(init=False)
@@ -48,7 +49,7 @@ class Now:
 
     def looks_back(self) -> bool:
         """Whether the question is about the past."""
-        return looks_back(self.text)
+        return looks_back(self.text, self.language)
 
     def unit(self, unit: Grain, count: int = 0) -> Reading:
         """The calendar unit that holds now, or the one so many units away."""

@@ -68,7 +68,6 @@ class Vocabulary:
     doubtful: frozenset[str] | None = None  # words that need a sign of time; None: all names
     verbs: frozenset[str] = frozenset()  # doubtful words that are verbs: may, march
     things: frozenset[str] = frozenset()  # words before "of" and a holiday: the tree of Christmas
-    endings: frozenset[str] = frozenset()  # words of a number that no year follows: ends in 2019
     measures: frozenset[str] = frozenset()  # what a number counts: 2000 steps
     decide: Callable[[Place], Kinds | None] | None = None  # its own traps
     clauses: Clauses | None = None
@@ -96,4 +95,4 @@ class Vocabulary:
                         yield word, "DAY", value
 
 
-_TELLING = words_of("DAYWORD MONTH WEEKDAY WEEKDAYS UNIT SEASON HOLIDAY NIGHT SOFT PART EDGE HINT")
+_TELLING = words_of("DAYWORD MONTH WEEKDAY WEEKDAYS UNIT SEASON HOLIDAY NIGHT SOFT PART EDGE END HINT")

@@ -122,7 +122,7 @@ def _decide(here: Place) -> Kinds | None:
         return NO_TIME
     if "HOLIDAY" in kinds and not _is_holiday(here):
         return NO_TIME
-    if text in ("may", "march") and here.before[:1] in (["this"], ["to"]):  # "this may be odd"
+    if text in ("may", "march") and (here.before[:1] == ["this"] or here.before == ["to", "up"]):
         return None if here.goes_no_further() and not is_one_of(here.next, _MODAL) else NO_TIME
     if text in ("about", "around") and is_one_of(here.behind, _ABOUT_A_THING):
         return NO_TIME
@@ -136,6 +136,10 @@ def _decide(here: Place) -> Kinds | None:
         return NO_TIME
     if text == "by" and is_one_of(here.behind, _CAME):
         return NO_TIME
+    if "YEAR" in kinds and here.before[:1] in (["in"], ["with"]) and (
+        _ENDS.intersection(here.before[1:])
+    ):
+        return {}  # the PIN that ends in 2019
     if "YEAR" in kinds and here.before[:1] == ["of"] and _THOUGHT.intersection(here.before[1:]):
         return NO_TIME
     if text in ("in", "within"):
@@ -152,6 +156,7 @@ def _decide(here: Place) -> Kinds | None:
     return None
 
 
+_ENDS = words_of("end ends ending start starts starting begin begins beginning")
 _CAME = words_of("came come comes coming passed dropped stopped stop went swung")
 _THOUGHT = words_of(
     "think thought heard hear know dream copy fan review opinion title author plot"
@@ -515,7 +520,6 @@ ENGLISH = Language(
         ordinal="st|nd|rd|th",
         decade="s",
         month_first=True,
-        endings=words_of("end ends ending start starts starting begin begins beginning"),
         things=words_of("spirit meaning story history origin ghost magic days colours colors songs"),
         measures=words_of(
             """people persons words steps calories dollars euros pounds yuan bucks points meters

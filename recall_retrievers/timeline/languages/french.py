@@ -89,7 +89,7 @@ FRENCH = Language(
         common=words_of(
             """je j tu il elle nous vous ils que qu quoi qui ou quand quel quelle quels quelles
             combien comment le la les un une des du de et en au aux avec pour dans sur est ai
-            as avons avez ont etais etait etions mon ma mes ce cette ces dit fait y"""
+            as avons avez ont etais etait etions mon ma mes ce cette ces dit fait y on"""
         ),
         before_month=words_of(
             """en depuis jusqu entre et au mois de d du debut fin mi milieu avant apres a chaque ce
@@ -107,6 +107,7 @@ FRENCH = Language(
         nouns_first=True,
         phrases={"tous? les WEEKDAYS": combine.every_weekday},
         numbers={
+            "il y a": lambda _: {"<ago>": None},
             **spoken_hours("a|vers", "heure|heures"),
             "week - end|ends": lambda _: {"UNIT": "weekend"},
             "dix -? ONES": lambda _, one: {"NUM": 10 + one, "DAY": 10 + one, "HOUR": 10 + one},
@@ -116,7 +117,6 @@ FRENCH = Language(
             "avant -? hier": lambda now: relative.day(now, -2),
             "apres -? demain": lambda now: relative.day(now, 2),
             "apres -? midi": lambda now: cycles.part_of_day(now, (12, 17)),
-            "il y a": lambda _: {"<ago>": None},
             "jusqu a|au|aux|en": lambda _: {"<until>": None, "<to>": None},
             "a partir de|du": lambda _: {"<since>": None},
             "d ici a|au|aux?": lambda _: {"<until>": None},

@@ -4,7 +4,8 @@ import re
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.patterns import Language
-from recall_retrievers.timeline.grammar.vocabulary import Vocabulary, words_of
+from recall_retrievers.timeline.grammar.neighbours import NO_TIME, Place
+from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, words_of
 from recall_retrievers.timeline.meanings import combine, cycles, relative
 
 
@@ -17,9 +18,9 @@ def _forms(*stems: str) -> str:
 _ABOUT = re.compile(r"\b(?:ge)?(?:sag|spr[aeo]ch|red|wei[ßs]|denk|dach|(?:er)?zähl)", re.IGNORECASE)
 _BEFORE_A_NAME = (
     "im in seit bis stand ab von vom zum und zwischen nach vor anfang mitte ende am an den dem des "
-    "monat gegen um bis zu ersten - "
+    "monat gegen um bis zu uber wahrend - "
 ) + _forms("letzt", "vergangen", "vorig", "dies", "nachst", "kommend", "vorletzt", "jed", "ganz")
-_PRONOUNS = " ich wir er sie es du ihr man "
+_PRONOUNS = " ich wir er sie es du ihr man ist sind war habe haben hat "
 _ONES = "ein zwei drei vier funf sechs sieben acht neun".split()
 _TEENS = "zehn elf zwolf dreizehn vierzehn funfzehn sechzehn siebzehn achtzehn neunzehn".split()
 _TENS = "zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig".split()
@@ -95,6 +96,14 @@ _KINDS: dict[str, dict[object, str]] = {
     "HINT": {1: "kw kalenderwoche"},
 }  # fmt: skip
 
+
+
+def _decide(here: Place) -> Kinds | None:
+    """What is said about a feast names no time."""
+    about = "HOLIDAY" in here.token.kinds and here.before[:1] == ["uber"]
+    return NO_TIME if about and _ABOUT.search(here.text) else None
+
+
 GERMAN = Language(
     Vocabulary(
         kinds=_KINDS,
@@ -149,6 +158,7 @@ GERMAN = Language(
         days_are_numbers=".",
         decade="er|ern",
         compounds=True,
+        decide=_decide,
         phrases={"WEEKDAYS": combine.every_weekday},
         dates={
             "DAYWORD <morning>|fruh": lambda now, offset: combine.part_of_day(
@@ -159,9 +169,7 @@ GERMAN = Language(
             "in REL zeit": lambda now, _: relative.soft(30)(now),
             "um REL zeit": lambda _now, _rel: {"<same_time>": None},
             "REL nacht": relative.night,
-            "wahrend|uber weihnachten": lambda now: (
-                None if _ABOUT.search(now.text) else cycles.christmas(now)
-            ),
+            "wahrend|uber weihnachten": cycles.christmas,
             "<in> <art>? weihnachtstage|weihnachtstagen": cycles.christmas,
             "bis zum|zur": lambda _: {"<to>": None, "<until>": None},
             "mit? stand von|vom?": lambda _: {"<as_of>": None},

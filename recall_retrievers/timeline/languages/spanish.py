@@ -110,7 +110,9 @@ SPANISH = Language(
             **spoken_hours("a|sobre las|la"),
             "fin|fines de semana": lambda _: {"UNIT": "weekend"},
         },
-        phrases={"los WEEKDAY": combine.every_weekday},
+        phrases={
+            "los CYCLE": lambda now, day: combine.every(now, day) if day.unit == "week" else None
+        },
         dates={
             "antes de ayer": lambda now: relative.day(now, -2),
             "pasado manana": lambda now: relative.day(now, 2),
