@@ -10,7 +10,7 @@ from timeline.cases import NOW, calls, read
 
 from recall_retrievers.timeline import extract_time
 from recall_retrievers.timeline.chinese.words import WORDS as CHINESE_WORDS
-from recall_retrievers.timeline.english.words import AMBIGUOUS, FOLLOWERS, NAMED, WORDS
+from recall_retrievers.timeline.languages.english import ENGLISH
 
 LONG = 10_000
 FRAGMENTS = [
@@ -72,7 +72,7 @@ def test_a_quotation_hides_its_words_in_a_long_text_too():
     assert read(text.replace('"', "")) != []
 
 
-VOCABULARY = sorted({*WORDS, *AMBIGUOUS, *NAMED, *FOLLOWERS, "last", "ago", "every", "hundred"})
+VOCABULARY = sorted({*ENGLISH.vocabulary.words, *ENGLISH.vocabulary.common, "last", "every"})
 CHINESE = sorted({*CHINESE_WORDS, *"年月日号天周点半前后从到和个第每上下"})
 PIECES = st.one_of(
     st.sampled_from(VOCABULARY),

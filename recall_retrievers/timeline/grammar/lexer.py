@@ -20,7 +20,7 @@ _WORD = re.compile(
     r"""
     (
         [^\W\d_]+
-      | '? \d (?: [/.:-]? \d ){0,7} (?: [^\W\d_]{1,3} (?! \w ) )?
+      | '? \d (?: [/.:-]? \d ){0,7} (?: '? [^\W\d_]{1,3} (?! \w ) )?
       | ["“„«] [^«»"“”„\n]{1,80} ["”“»]
     )
     """,
@@ -40,12 +40,11 @@ _TOKEN = r"""
   | (?P<mark> [^\w\s'] )
 """.replace("NUMERIC", NUMERIC.strip())
 _QUIET = words_of("NUM DAY HOUR YEAR COUNT DOTTED SLASHED ORD ONES TEEN TENS EDGE END AMPM REL")
-_WEAK = words_of("UNIT UNITS PART PARTS ORD EDGE END QUARTER")
+_WEAK = words_of("UNIT UNITS PART PARTS ORD EDGE END QUARTER HINT")
 _MOST_HINTS = 18  # some 9 expressions or more; a question names a few, a pasted calendar hundreds
 _REACH = 6  # words to read on both sides: "nineteen hundred and twenty five" has five
 _MARKS = 3  # characters to read beside them: "= 2019", "7 p.m."
 _MOST_STRANGERS = 2  # strange words a phrase may hold: "the week before our big move on 5 June"
-_LAST_CENTURY = 70  # '69 is 2069, '70 is 1970
 _YEARS = range(1500, 2200)
 
 
@@ -107,7 +106,7 @@ class Lexer:
 
     def _hint(self, word: str) -> bool | None:
         """Whether a word is a weak hint; None: it is none."""
-        if word.isdigit():
+        if word.isdecimal():
             if int(word) in _YEARS or (len(word) == 8 and word[:2] in ("19", "20")):
                 return False
             return True if self._vocabulary.days_are_numbers and len(word) < 3 else None  # le 3
@@ -180,8 +179,7 @@ def _number(kind: str, text: str) -> Kinds:
     if kind == "short":
         return {"SHORT": tuple(int(digits) for digits in text.split(".")[:2])}
     if kind == "short_year":
-        number = int(text[1:])
-        return {"SHORT_YEAR": number + (2000 if number < _LAST_CENTURY else 1900)}
+        return {"SHORT_YEAR": int(text[1:])}
     return numeric_kinds(kind, text)
 
 

@@ -126,6 +126,8 @@ def decide(tokens: list[Token], at: int, text: str, vocabulary: Vocabulary) -> N
         token.kinds = {"MONTHDAY": kinds["DAY"], **kinds}
     elif "DATE" in kinds and not _is_whole_date(here):
         token.kinds = {}
+    elif "SLASHED" in kinds and _is_slashed_date(here):
+        token.kinds = {"DAY_MONTH": kinds["SLASHED"]}
     elif not _NAMES.isdisjoint(kinds) and not _names_time(here):
         # A phrase that has the word itself says enough: "durante la Navidad".
         own_word = {kind: None for kind in kinds if kind == token.text}
@@ -147,6 +149,18 @@ def _is_whole_date(here: Place) -> bool:
         "/" in text or any(len(part) == 4 for part in re.split("[.-]", text))
     )
     return sure or here.follows(here.vocabulary.before_day) or has(here.behind, "WEEKDAY")
+
+
+def _is_slashed_date(here: Place) -> bool:
+    """Whether 5/7 is a day: "on 5/7", but not "a 5/7 rating"; "22/23 March" are two."""
+    known = here.vocabulary
+    meant = (
+        here.follows(known.before_day)
+        or has(here.behind, "WEEKDAY")
+        or (has(here.behind, "<art>") and known.days_are_numbers == " ")
+        or here.is_chained("DAY_MONTH")
+    )
+    return meant and here.goes_no_further() and not has(here.next, "MONTH")
 
 
 def _is_day_of_month(here: Place) -> bool:
@@ -218,7 +232,7 @@ def _names_time(here: Place) -> bool:
         return True
     if has(ahead, "REL") and (known.nouns_first or known.compounds or has(over, "UNIT")):
         return True
-    if has(ahead, "<of>", "<to>", "<before>") and has(over, "YEAR", "SHORT_YEAR", "REL", "MONTH"):
+    if has(ahead, "<inside>", "<to>", "<before>") and has(over, "YEAR", "SHORT_YEAR", "REL", "MONTH"):
         return True
     if known.month_first and "MONTH" in token.kinds and has(ahead, "DAY"):
         return not (token.text in known.verbs and has(ahead, "ONES", "TEEN"))

@@ -103,7 +103,9 @@ NUMBERS: Table = {
     "NUM <thousand> TENS -? <and>? -? ONES": lambda now, count, *rest: _thousands(
         now, count, sum(rest)
     ),
-    "SHORT_YEAR": lambda _, year: {"YEAR": year, "SURE_YEAR": year},
+    "SHORT_YEAR": lambda now, number: dict.fromkeys(
+        ("YEAR", "SURE_YEAR"), cycles.full_year(now, number)
+    ),
     "HOUR AMPM": clock.hour,
     "HOUR <oclock>": clock.hour,
     "HOUR <oclock> NUM": lambda _, hour, minute: _clock(minute, hour),
@@ -153,6 +155,7 @@ AMOUNTS: Table = {
     "NUM -|<to>|<or> NUM UNIT": lambda now, low, high, unit: (
         (amount := _amount(now, high, unit)) and _between_amounts(now, low, amount)
     ),
+    "<one> UNIT <or> NUM": lambda now, unit, most: _between_amounts(now, 1, Duration.of(most, unit)),
     "<one>? <few> UNIT": relative.few,
     "NUM <few> UNIT": lambda now, _, unit: relative.few(now, unit),
     "<several> UNIT": lambda _, unit: Duration(((5, unit),), (2, 3)),
@@ -215,6 +218,10 @@ def _several_days(now: Now, *numbers: int) -> Cycle | None:
     return cycles.several_days(now, month, *days)
 
 
+def _hours_of(now: Now, day: Cycle, hours: Cycle | None) -> When | None:
+    return hours and combine.side_by_side(now, day, hours)
+
+
 def _outside(side: int) -> Callable[..., Cycle | None]:
     return partial(clock.outside, side=side)
 
@@ -253,6 +260,7 @@ DATES: Table = {
     "SHORT": lambda now, numbers: cycles.month_day(now, numbers[1], numbers[0]),
     "SHORT YEAR": lambda now, numbers, year: _date(now, *numbers, year),
     "SLASHED <of>? MONTH": lambda now, days, month: cycles.several_days(now, month, *days),
+    "DAY_MONTH": cycles.slashed,
     "DATE": cycles.numeric_date,
     "MONTH_YEAR": combine.month_of_year,
     "SURE_YEAR": cycles.year,
@@ -266,6 +274,9 @@ DATES: Table = {
     "UNIT MONTHDAY": lambda now, unit, day: cycles.day_of_month(now, day) if unit == "day" else None,
     "WEEKDAY ,? <art>? MONTHDAY .?": lambda now, weekday, day: cycles.day_of_month(
         now, day, weekday
+    ),
+    "WEEKDAY HOUR -|<to> HOUR": lambda now, day, *hours: _hours_of(
+        now, cycles.weekday(now, day), clock.between(now, *hours)
     ),
     "q NUM": cycles.quarter,
     "NUM q NUM|YEAR": lambda now, number, year: _in_short_year(
@@ -292,7 +303,9 @@ DATES: Table = {
 # --- Around a date or a unit ---------------------------------------------------------------------
 
 _THE = "<art>? CYCLE|TIME|UNIT_NOW"
-_IN = "<of>|<in>"
+_IN = "<inside>"
+_EVENT = "<event> ?word? ?word? <of>|<in>|<from>"
+"""The event before its date: "the launch on", "my birthday on"."""
 
 
 def _few_rolling(now: Now, offset: int, unit: Grain) -> Reading | None:
@@ -343,11 +356,6 @@ def _last_unit_of(now: Now, offset: int, when: Cycle, unit: Grain) -> When | Non
         return _final(now, offset, unit, when)
     weekend = subdivide.unit_of(now, unit, when)
     return combine.last(now, weekend) if isinstance(weekend, Cycle) and offset == -1 else None
-
-
-def _of_present(rule: Callable[..., Meaning | None]) -> Callable[..., Meaning | None]:
-    """A rule whose last part is a unit: the present one."""
-    return lambda now, *parts: rule(now, *parts[:-1], now.unit(parts[-1]))
 
 
 def _day_at(now: Now, when: When, amount: Duration, sign: int) -> Reading | None:
@@ -430,7 +438,7 @@ PHRASES: Table = {
     # the first week of May, the last Friday of last month, the end of the year
     f"EDGE -|<of>|<in>? {_THE}": subdivide.third,
     f"END -|<of>|<in>? {_THE}": subdivide.end_of,
-    "EDGE|END <of>? UNIT": _of_present(subdivide.end_of),
+    "EDGE|END <of>? UNIT": subdivide.end_of_unit,
     f"ORD <half_of> {_IN}? {_THE}": subdivide.half,
     "ORD CYCLE <half_of>": subdivide.half,
     f"ORD UNIT {_IN} {_THE}": subdivide.nth_unit,
@@ -447,11 +455,15 @@ PHRASES: Table = {
     f"REL UNITS {_IN} {_THE}": lambda now, end, unit, when: _outer(
         now, end, Duration.of(_FEW, unit), when
     ),
+    "DAY .? <of> <art>? TIME|UNIT_NOW": lambda now, day, when: combine.side_by_side(
+        now, cycles.day_of_month(now, day), when
+    ),
+    "<in>|<at> WEEKEND": lambda _, weekend: weekend,
     # the week before Easter, two days after 5 May, the Tuesday before it
     **{
         f"{place} <{word}> {event} {_THE}": partial(meaning, sign=sign)
         for word, sign in (("before", -1), ("after", 1))
-        for event in ("", "<event> ?word? ?word? <of>|<in>|<from>")
+        for event in ("", _EVENT)
         for place, meaning in (
             ("UNIT", ranges.unit_beside),
             ("CYCLE", ranges.cycle_beside),
@@ -529,6 +541,10 @@ RANGES: Table = {
     f"<before> {_ONE}": ranges.before,
     f"<after> {_ONE}": ranges.after,
     f"<from> {_ONE} <on>": ranges.onwards,
+    f"<since> {_EVENT} {_ONE}": ranges.up_to_now,
+    f"<until> {_EVENT} {_ONE}": ranges.until,
+    f"<before> {_EVENT} {_ONE}": ranges.before,
+    f"<after> {_EVENT} {_ONE}": ranges.after,
     "<more_than> AGO": partial(ranges.beyond, sure=True),
     "<at_least> AGO": partial(ranges.beyond, sure=False),
     "<less_than> AGO": ranges.within,
@@ -538,5 +554,6 @@ RANGES: Table = {
 
 LEADS: Table = {
     "<in>|<from>|<about>|<at>|<of> <art>? TIME": complete,
-    "<art> TIME": lambda _, when: when,
+    "<art>|<this> TIME": lambda _, when: when,
+    "TIME 's": complete,
 }

@@ -60,7 +60,8 @@ _KINDS: dict[str, dict[object, str]] = {
         (17, 21): "evening dusk", (21, 29): "night nighttime", (24, 25): "midnight",
     },
     "PARTS": {(5, 12): "mornings", (12, 17): "afternoons", (17, 21): "evenings", (21, 29): "nights"},
-    "REL": {-1: "last previous past trailing", 0: "this current", 1: "next coming upcoming"},
+    "PAST": {-1: "past trailing"},
+    "REL": {-1: "last previous", 0: "this current", 1: "next coming upcoming"},
     "COUNT": {
         **dict(enumerate(f"{_ONES} {_TEENS}".split(), 1)),
         **{10 * n: word for n, word in enumerate(_TENS.split(), 2)},
@@ -74,9 +75,13 @@ _KINDS: dict[str, dict[object, str]] = {
     "SOFT": {30: "recently lately nowadays"},
     "DECADE": {10 * n: word for n, word in enumerate(_DECADES.split(), 2)},
     "CENTURY": {100: "century"},
+    "END_OF": {
+        (2, "day"): "eod", (2, "week"): "eow", (2, "month"): "eom", (2, "quarter"): "eoq",
+        (2, "year"): "eoy",
+    },
     "BESIDE": {-1: "eve"},
     "HINT": {1: "ago while fortnight q fy valentine valentines weekdays workdays "
-                "eighteen nineteen twenty thousand"},
+                "eighteen nineteen twenty thousand season"},
 }  # fmt: skip
 
 _FOLLOWERS = words_of(
@@ -127,9 +132,17 @@ def _decide(here: Place) -> Kinds | None:
     if text in ("about", "around") and is_one_of(here.behind, _ABOUT_A_THING):
         return NO_TIME
     if text == "second" and not has(here.behind, "NUM", "REL", "<art>"):
-        return NO_TIME
+        return None if has(here.ahead, "UNIT", "WEEKDAY", "<half_of>") else NO_TIME
+    if text == "season" and not (
+        here.goes_no_further() and not is_one_of(here.next, words_of("of with from"))
+    ):
+        return NO_TIME  # the last season of a series
+    if text == "new" and is_one_of(here.behind, _BEFORE_NEW_YEAR):
+        return {"NEW": None, **kinds}
     if text in ("last", "first", "final") and _is_of_a_thing(here):
         return NO_TIME  # the last day of school
+    if text == "last" and here.texts(-1, 0) == ["the"] and _OVER.intersection(here.texts(-2, -1)):
+        return {"OVER_LAST": None, **kinds}
     if (text == "long" or "UNITS" in kinds) and (
         here.texts(-1, 0) in (["how"], ["as"]) or here.texts(-2, 0) == ["how", "many"]
     ):
@@ -142,9 +155,8 @@ def _decide(here: Place) -> Kinds | None:
         return {}  # the PIN that ends in 2019
     if "YEAR" in kinds and here.before[:1] == ["of"] and _THOUGHT.intersection(here.before[1:]):
         return NO_TIME
-    if text in ("in", "within"):
-        ahead = looks_ahead(here.text)
-        return {"<will>": None, **kinds} if ahead else None
+    if text in ("in", "within") and looks_ahead(here.text):
+        return {"<will>" if text == "in" else "<within>": None, **kinds}
     if text == "past" and not has(here.behind, "<half>", "NUM", "QUARTER"):
         return {kind: value for kind, value in kinds.items() if kind != "<past>"}
     if "UNIT" in kinds and _is_present(here):
@@ -156,6 +168,8 @@ def _decide(here: Place) -> Kinds | None:
     return None
 
 
+_BEFORE_NEW_YEAR = words_of("at over and around since before after until")
+_OVER = words_of("in over within during throughout for")
 _ENDS = words_of("end ends ending start starts starting begin begins beginning")
 _CAME = words_of("came come comes coming passed dropped stopped stop went swung")
 _THOUGHT = words_of(
@@ -287,7 +301,6 @@ _DATES = {
     "MONTH SHORT_YEAR": lambda now, month, year: combine.in_year(
         now, cycles.month(now, month), year
     ),
-    "SLASHED": cycles.slashed,
     "the day before yesterday": lambda now: relative.day(now, -2),
     "the day after tomorrow": lambda now: relative.day(now, 2),
     "last|yesterday night": lambda now: relative.night(now, -1),
@@ -315,9 +328,11 @@ _DATES = {
     "fy|cy NUM": cycles.short_year,
     "new year|years 's? eve": _holiday(cal.yearly(12, 31)),
     "new year 's? day": _holiday(cal.yearly(1, 1)),
-    "at|over|and|around|since|before|after|until new year": _holiday(cal.yearly(1, 1)),
+    "NEW year|years 's?": _holiday(cal.yearly(1, 1)),
+    "END_OF": lambda now, edge: subdivide.end_of_unit(now, *edge),
+    "coming|upcoming weekend": lambda now: now.unit("weekend", now.today.weekday() > 4),
     "the? chinese|lunar new year 's? day?": _holiday(lambda year: lunar_day(year, 1, 1)),
-    "the? christmas|xmas eve": _holiday(cal.yearly(12, 24)),
+    "over|during|throughout? the? christmas|xmas eve": _holiday(cal.yearly(12, 24)),
     "boxing day": _holiday(cal.yearly(12, 26)),
     "easter monday": _holiday(cal.from_easter(1)),
     "good friday": _holiday(cal.from_easter(-2)),
@@ -340,18 +355,17 @@ _DATES = {
 _WHEN = "<art>? CYCLE|TIME|UNIT_NOW"
 _PHRASES = {
     "REL calendar|fiscal|financial UNIT": relative.unit,
-    "this past CYCLE": combine.last,
-    "past UNIT": lambda now, unit: relative.rolling(now, Duration.of(1, unit)),
-    "over|within|during|for|in the last UNIT": relative.last_unit,
-    "this past UNIT|DURATION": lambda now, amount: relative.rolling(
-        now, amount if isinstance(amount, Duration) else Duration.of(1, amount)
-    ),
+    "PAST CYCLE": lambda now, _, cycle: combine.last(now, cycle),
+    "PAST DURATION": lambda now, _, amount: relative.rolling(now, amount),
+    "PAST UNIT": lambda now, _, unit: relative.rolling(now, Duration.of(1, unit)),
+    "PAST few|couple of? UNIT": lambda now, _, unit: relative.rolling(now, relative.few(now, unit)),
+    "OVER_LAST UNIT": lambda now, _, unit: relative.last_unit(now, unit),
+    "REL season": cycles.season_from_now,
     "UNIT before last": lambda now, unit: relative.unit(now, -2, unit),
     "UNIT after next": lambda now, unit: relative.unit(now, 2, unit),
     "CYCLE before last": lambda now, cycle: combine.last_but(now, 2, cycle),
     "CYCLE just gone": combine.last,
     "UNIT just gone": lambda now, unit: relative.unit(now, -1, unit),
-    "over|during|at|on the weekend": lambda now: relative.unit(now, 0, "weekend"),
     "all UNIT long?": _all_of_the_present,
     "the|this whole|entire|full UNIT": _all_of_the_present,
     "REL CYCLE -|<to> CYCLE": lambda now, offset, first, final: (
@@ -415,6 +429,7 @@ _RANGES = {
     "less|fewer than AGO": ranges.within,
     "no|not more|longer than AGO": ranges.within,
     "at most AGO": ranges.within,
+    "<within> DURATION": relative.ahead,
     "back TIME": _back,
     "almost|nearly|roughly TIME": lambda _, when: when,
 }
@@ -471,7 +486,9 @@ ENGLISH = Language(
             "in": "in on during over for within throughout",
             "at": "at",
             "about": "about around towards toward",
-            "of": "of in from containing",
+            "of": "of containing",
+            "inside": "of in",
+            "this": "this",
             "from": "from",
             "to": "to through thru until till",
             "since": "since",
@@ -536,6 +553,10 @@ ENGLISH = Language(
             "TEEN|TENS TEEN": _two_halves,
             "TEEN hundred": _two_halves,
             "ONES hundred": lambda _, hundreds: number_kinds(100 * hundreds),
+            "<one>? hundred": lambda _: number_kinds(100),
+            "TEEN|TENS -? DECADE": lambda _, century, years: {
+                "SURE_DECADE": 100 * century + years
+            },
         },
         dates=_DATES,
         phrases=_PHRASES,

@@ -64,6 +64,7 @@ FRENCH = Language(
             "art": "le la les l",
             "in": "en a au aux dans pendant durant sur vers pour",
             "of": "de du des d",
+            "inside": "de du des d en",
             "from": "de du depuis",
             "to": "a au jusqu jusqua",
             "since": "depuis",

@@ -113,6 +113,7 @@ GERMAN = Language(
             "at": "um",
             "about": "gegen ungefahr etwa circa",
             "of": "von vom des der",
+            "inside": "von vom des der im in",
             "from": "von vom ab fur",
             "to": "bis",
             "since": "seit",

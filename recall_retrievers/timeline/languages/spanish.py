@@ -7,7 +7,7 @@ from recall_retrievers.timeline.meanings import combine, cycles, relative
 
 _BEFORE_A_NAME = (
     "en de desde hasta entre pasado pasada este esta proximo proxima ultimo mes a al y antes "
-    "despues cada principios mediados finales fines inicios comienzos"
+    "durante despues cada principios mediados finales fines inicios comienzos"
 )
 _NUMBERS = (
     "un,dos,tres,cuatro,cinco,seis,siete,ocho,nueve,diez,once,doce,trece,catorce,quince,dieciseis,"
@@ -72,6 +72,7 @@ SPANISH = Language(
             "art": "el la los las lo",
             "in": "en a al durante por sobre para",
             "of": "de del",
+            "inside": "de del en",
             "from": "de del desde",
             "to": "a al hasta",
             "since": "desde",
