@@ -199,7 +199,7 @@ def _is_of_a_thing(here: Place) -> bool:
 
 
 def _is_holiday(here: Place) -> bool:
-    noun_follows = has(here.next, STRANGE) and not is_one_of(here.next, _FOLLOWERS)
+    noun_follows = has(here.ahead, STRANGE) and not is_one_of(here.ahead, _FOLLOWERS)
     as_a_day = here.follows(_BEFORE_A_HOLIDAY) and not has(here.behind, "<art>")
     return as_a_day or not noun_follows
 
