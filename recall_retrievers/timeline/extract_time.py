@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
-from importlib import import_module
 from typing import Literal
 
 from recall_retrievers.timeline.grammar.engine import Expression
@@ -13,10 +12,12 @@ from recall_retrievers.timeline.grammar.reading import Now, Reading
 from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
 from recall_retrievers.timeline.tense import asks_ahead
 from recall_retrievers.timeline.time_range import TimeRange
+from recall_retrievers.timeline.languages.chinese import CHINESE
 from recall_retrievers.timeline.languages.english import ENGLISH
 from recall_retrievers.timeline.languages.french import FRENCH
 from recall_retrievers.timeline.languages.german import GERMAN
 from recall_retrievers.timeline.grammar.patterns import Language
+from recall_retrievers.timeline.languages.japanese import JAPANESE
 from recall_retrievers.timeline.languages.spanish import SPANISH
 from recall_retrievers.timeline.grammar.vocabulary import FOLDED, words_of
 
@@ -25,18 +26,11 @@ WeekStart = Literal["monday", "sunday"]
 Hemisphere = Literal["north", "south"]
 
 
-def _read_by(package: str, text: str, now: Now) -> list[Expression]:
-    """Read a text in one language; its patterns are made for the first text that needs them."""
-    patterns = import_module(f"recall_retrievers.timeline.{package}.patterns")
-    expressions: list[Expression] = patterns.read(text, now)
-    return expressions
-
-
 WESTERN: Mapping[str, Language] = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
 LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
     "en": ENGLISH.read,
-    "zh": partial(_read_by, "chinese"),
-    "ja": partial(_read_by, "japanese"),
+    "zh": CHINESE.read,
+    "ja": JAPANESE.read,
     **{code: language.read for code, language in WESTERN.items()},
 }
 """A language is a function from a text to its readings; a new one is one line here."""
@@ -44,9 +38,14 @@ LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
 _LETTERS = re.compile(r"[^\W\d_]+")
 _MOST_LETTERS = 2000  # no language is clearer after so many
 _SURE = 3  # English words that a foreign word of time does not outweigh
-_ENGLISH = (ENGLISH.vocabulary.common - {"a"}) | words_of("say said tell told get got go went come came ago")
+_ENGLISH = (ENGLISH.vocabulary.common - {"a"}) | words_of(
+    "say said tell told get got go went come came ago"
+)
 _SMALL = {code: one.vocabulary.common for code, one in WESTERN.items()}
-_TELLING = {code: one.vocabulary.telling - ENGLISH.vocabulary.words.keys() - _ENGLISH for code, one in WESTERN.items()}
+_TELLING = {
+    code: one.vocabulary.telling - ENGLISH.vocabulary.words.keys() - _ENGLISH
+    for code, one in WESTERN.items()
+}
 _FOREIGN = frozenset().union(*_SMALL.values(), *_TELLING.values()) - _ENGLISH
 _MOST_RANGES = 64  # a pasted calendar names hundreds of days; a question names a few
 _HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")

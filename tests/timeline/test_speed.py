@@ -9,7 +9,7 @@ from tables import table
 from timeline.cases import NOW, calls, read
 
 from recall_retrievers.timeline import extract_time
-from recall_retrievers.timeline.chinese.words import WORDS as CHINESE_WORDS
+from recall_retrievers.timeline.languages.chinese import CHINESE
 from recall_retrievers.timeline.languages.english import ENGLISH
 
 LONG = 10_000
@@ -73,10 +73,11 @@ def test_a_quotation_hides_its_words_in_a_long_text_too():
 
 
 VOCABULARY = sorted({*ENGLISH.vocabulary.words, *ENGLISH.vocabulary.common, "last", "every"})
-CHINESE = sorted({*CHINESE_WORDS, *"年月日号天周点半前后从到和个第每上下"})
+CHINESE_WORDS = " ".join(n for kind in CHINESE.script.kinds.values() for n in kind.values()).split()
+CHINESE_PIECES = sorted({*CHINESE_WORDS, *"年月日号天周点半前后从到和个第每上下"})
 PIECES = st.one_of(
     st.sampled_from(VOCABULARY),
-    st.sampled_from(CHINESE),
+    st.sampled_from(CHINESE_PIECES),
     st.sampled_from(FRAGMENTS),
     st.sampled_from([".", ",", "-", "/", ":", '"', "“", "”", "'", "’s", "(", ")", "\n", "\x00"]),
     st.integers(0, 10**9).map(str),

@@ -73,7 +73,9 @@ class Lexer:
         folded = text.translate(FOLDED)
         for start, end in self._stretches(folded):
             tokens = [
-                token for match in self._token.finditer(folded, start, end) for token in self._of(match)
+                token
+                for match in self._token.finditer(folded, start, end)
+                for token in self._of(match)
             ]
             for at, token in enumerate(tokens):
                 if STRANGE not in token.kinds:

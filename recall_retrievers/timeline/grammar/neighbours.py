@@ -16,8 +16,18 @@ NO_TIME: Final[dict[str, object]] = {STRANGE: None}
 
 _NAMES = frozenset({"WEEKDAY", "MONTH", "SEASON", "HOLIDAY"})
 _IN_A_YEAR = frozenset({"MONTH", "SEASON", "HOLIDAY"})
-_LEADING = ("DAY", "SHORT", "EDGE", "END", "UNIT", "WEEKDAY", "YEAR", "SLASHED", "<half_of>",
-            "<share>")
+_LEADING = (
+    "DAY",
+    "SHORT",
+    "EDGE",
+    "END",
+    "UNIT",
+    "WEEKDAY",
+    "YEAR",
+    "SLASHED",
+    "<half_of>",
+    "<share>",
+)
 _LINKS = frozenset({".", "-", "/", ","})
 
 
@@ -169,7 +179,8 @@ def _is_day_of_month(here: Place) -> bool:
     if has(token, "MONTH") or not (has(token, "ORD") or known.days_are_numbers):
         return False
     if known.days_are_numbers == " " and (
-        (token.text.isalpha() and has(token, "ORD")) or has(here.ahead, "<or>")
+        (token.text.isalpha() and has(token, "ORD"))
+        or has(here.ahead, "<or>")
         or any(has(one, "<or>") for one in here.near(-2, 0))
     ):
         return False  # el segundo de la lista, le 12 ou le 14
@@ -201,7 +212,9 @@ def _leads_to_month(here: Place) -> bool:
     for token in here.near(1, 9):
         if has(token, "MONTH"):
             return True
-        if not (has(token, "DAY", "<of>", "<and>", "<or>", "<to>", "<art>") or token.text in _LINKS):
+        if not (
+            has(token, "DAY", "<of>", "<and>", "<or>", "<to>", "<art>") or token.text in _LINKS
+        ):
             return False
     return False
 
@@ -211,8 +224,10 @@ def _names_time(here: Place) -> bool:
     token, known = here.token, here.vocabulary
     if _is_compound(here):
         return False
-    if "HOLIDAY" in token.kinds and known.things.intersection(here.before[1:2]) and any(
-        has(one, "<of>") for one in here.near(-2, 0)
+    if (
+        "HOLIDAY" in token.kinds
+        and known.things.intersection(here.before[1:2])
+        and any(has(one, "<of>") for one in here.near(-2, 0))
     ):
         return False
     if known.doubtful is not None and token.text not in known.doubtful:
@@ -232,7 +247,9 @@ def _names_time(here: Place) -> bool:
         return True
     if has(ahead, "REL") and (known.nouns_first or known.compounds or has(over, "UNIT")):
         return True
-    if has(ahead, "<inside>", "<to>", "<before>") and has(over, "YEAR", "SHORT_YEAR", "REL", "MONTH"):
+    if has(ahead, "<inside>", "<to>", "<before>") and has(
+        over, "YEAR", "SHORT_YEAR", "REL", "MONTH"
+    ):
         return True
     if known.month_first and "MONTH" in token.kinds and has(ahead, "DAY"):
         return not (token.text in known.verbs and has(ahead, "ONES", "TEEN"))
@@ -265,9 +282,7 @@ def _is_compound(here: Place) -> bool:
     """Whether it is the first part of a word: the Sommer-Schlussverkauf."""
     end = here.token.end
     goes_on = here.text[end : end + 1] == "-" and here.text[end + 1 : end + 2].isalpha()
-    return goes_on and not any(
-        one.kinds and STRANGE not in one.kinds for one in here.near(2, 3)
-    )
+    return goes_on and not any(one.kinds and STRANGE not in one.kinds for one in here.near(2, 3))
 
 
 def _is_in_address(token: Token, text: str) -> bool:

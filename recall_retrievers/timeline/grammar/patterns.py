@@ -82,8 +82,10 @@ def _clock(minute: int, hour: int, noon: int | None = None) -> Numbers | None:
     """Minutes after an hour, or before it."""
     if not -60 < minute < 60 or hour > 24:
         return None
-    return clock.named((hour - 1) % 24, 60 + minute, noon) if minute < 0 else clock.named(
-        hour, minute, noon
+    return (
+        clock.named((hour - 1) % 24, 60 + minute, noon)
+        if minute < 0
+        else clock.named(hour, minute, noon)
     )
 
 
@@ -155,7 +157,9 @@ AMOUNTS: Table = {
     "NUM -|<to>|<or> NUM UNIT": lambda now, low, high, unit: (
         (amount := _amount(now, high, unit)) and _between_amounts(now, low, amount)
     ),
-    "<one> UNIT <or> NUM": lambda now, unit, most: _between_amounts(now, 1, Duration.of(most, unit)),
+    "<one> UNIT <or> NUM": lambda now, unit, most: _between_amounts(
+        now, 1, Duration.of(most, unit)
+    ),
     "<one>? <few> UNIT": relative.few,
     "NUM <few> UNIT": lambda now, _, unit: relative.few(now, unit),
     "<several> UNIT": lambda _, unit: Duration(((5, unit),), (2, 3)),
@@ -271,7 +275,9 @@ DATES: Table = {
     ),
     "YEAR -|/? MONTH -|/? DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
     "MONTHDAY .?": cycles.day_of_month,
-    "UNIT MONTHDAY": lambda now, unit, day: cycles.day_of_month(now, day) if unit == "day" else None,
+    "UNIT MONTHDAY": lambda now, unit, day: (
+        cycles.day_of_month(now, day) if unit == "day" else None
+    ),
     "WEEKDAY ,? <art>? MONTHDAY .?": lambda now, weekday, day: cycles.day_of_month(
         now, day, weekday
     ),

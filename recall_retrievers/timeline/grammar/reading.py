@@ -130,7 +130,11 @@ class Cycle:
 
     def current(self, now: Now) -> Reading | None:
         """The occurrence in the unit that holds now: "this Friday"."""
-        return self.at(start_of(self.unit, now.moment, now.week_start))
+        return self.in_unit_of(now, now.moment)
+
+    def in_unit_of(self, now: Now, moment: datetime) -> Reading | None:
+        """The occurrence in the unit that holds a moment."""
+        return self.at(start_of(self.unit, moment, now.week_start))
 
     def latest(self, now: Now) -> Reading | None:
         """The latest occurrence that has begun; while it goes on, the one before it as well.

@@ -149,8 +149,10 @@ def _decide(here: Place) -> Kinds | None:
         return NO_TIME
     if text == "by" and is_one_of(here.behind, _CAME):
         return NO_TIME
-    if "YEAR" in kinds and here.before[:1] in (["in"], ["with"]) and (
-        _ENDS.intersection(here.before[1:])
+    if (
+        "YEAR" in kinds
+        and here.before[:1] in (["in"], ["with"])
+        and (_ENDS.intersection(here.before[1:]))
     ):
         return {}  # the PIN that ends in 2019
     if "YEAR" in kinds and here.before[:1] == ["of"] and _THOUGHT.intersection(here.before[1:]):
@@ -172,9 +174,7 @@ _BEFORE_NEW_YEAR = words_of("at over and around since before after until")
 _OVER = words_of("in over within during throughout for")
 _ENDS = words_of("end ends ending start starts starting begin begins beginning")
 _CAME = words_of("came come comes coming passed dropped stopped stop went swung")
-_THOUGHT = words_of(
-    "think thought heard hear know dream copy fan review opinion title author plot"
-)
+_THOUGHT = words_of("think thought heard hear know dream copy fan review opinion title author plot")
 _MODAL = words_of("be have do not n't just also still already show tell remind again too as")
 _GOES_LIKE = words_of("look looks looked looking go goes going went been so shaping")
 
@@ -295,8 +295,8 @@ _DATES = {
         cycles.days_of_month(now, month, first, final)
     ),
     "MONTH SLASHED": lambda now, month, days: cycles.several_days(now, month, *days),
-    "<art>? DAY -|<to> <art>? DAY of? MONTH": lambda now, first, final, month: (
-        cycles.days_of_month(now, month, first, final)
+    "<art>? DAY -|<to> <art>? DAY of? MONTH": lambda now, first, final, month: cycles.days_of_month(
+        now, month, first, final
     ),
     "MONTH SHORT_YEAR": lambda now, month, year: combine.in_year(
         now, cycles.month(now, month), year
@@ -406,7 +406,10 @@ _PHRASES = {
     "on weekends": lambda now: combine.every(now, cycles.weekends(now)),
     "WEEKDAY week": lambda now, day: (
         (coming := combine.coming(now, cycles.weekday(now, day)))
-        and now.ahead and coming.start and now.unit_at("day", coming.start + cal.WEEK) or None
+        and now.ahead
+        and coming.start
+        and now.unit_at("day", coming.start + cal.WEEK)
+        or None
     ),
 }
 
@@ -531,13 +534,13 @@ ENGLISH = Language(
             "in of during since until till by before after from between throughout year early mid "
             "late for than through = circa quarter half fiscal financial"
         ),
-        before_day=words_of(
-            "on for from since between by before after until till this of around"
-        ),
+        before_day=words_of("on for from since between by before after until till this of around"),
         ordinal="st|nd|rd|th",
         decade="s",
         month_first=True,
-        things=words_of("spirit meaning story history origin ghost magic days colours colors songs"),
+        things=words_of(
+            "spirit meaning story history origin ghost magic days colours colors songs"
+        ),
         measures=words_of(
             """people persons words steps calories dollars euros pounds yuan bucks points meters
             metres feet miles kilometers kilometres km kg grams pages items users pieces copies
@@ -554,9 +557,7 @@ ENGLISH = Language(
             "TEEN hundred": _two_halves,
             "ONES hundred": lambda _, hundreds: number_kinds(100 * hundreds),
             "<one>? hundred": lambda _: number_kinds(100),
-            "TEEN|TENS -? DECADE": lambda _, century, years: {
-                "SURE_DECADE": 100 * century + years
-            },
+            "TEEN|TENS -? DECADE": lambda _, century, years: {"SURE_DECADE": 100 * century + years},
         },
         dates=_DATES,
         phrases=_PHRASES,

@@ -97,7 +97,6 @@ _KINDS: dict[str, dict[object, str]] = {
 }  # fmt: skip
 
 
-
 def _decide(here: Place) -> Kinds | None:
     """What is said about a feast names no time."""
     about = "HOLIDAY" in here.token.kinds and here.before[:1] == ["uber"]
@@ -162,9 +161,7 @@ GERMAN = Language(
         decide=_decide,
         phrases={"WEEKDAYS": combine.every_weekday},
         dates={
-            "DAYWORD <morning>|fruh": lambda now, offset: combine.part_of_day(
-                now, offset, (5, 12)
-            ),
+            "DAYWORD <morning>|fruh": lambda now, offset: combine.part_of_day(now, offset, (5, 12)),
             "guten <morning>|PART|UNIT": lambda *_: {},
             "am <morning>": lambda _: {},
             "in REL zeit": lambda now, _: relative.soft(30)(now),

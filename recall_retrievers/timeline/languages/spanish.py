@@ -117,9 +117,7 @@ SPANISH = Language(
         dates={
             "antes de ayer": lambda now: relative.day(now, -2),
             "pasado manana": lambda now: relative.day(now, 2),
-            "el UNIT": lambda now, unit: (
-                relative.unit(now, 0, unit) if unit == "weekend" else None
-            ),
+            "el UNIT": lambda now, unit: relative.unit(now, 0, unit) if unit == "weekend" else None,
             "antes de|del": lambda _: {"<before>": None},
             "despues de|del": lambda _: {"<after>": None},
             "a partir de|del": lambda _: {"<since>": None},
