@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 
 from recall_retrievers.timeline import TimeRange, extract_time
 from recall_retrievers.timeline.direction import direction
-from recall_retrievers.timeline.grammar.calendar_math import unit_ends
 from recall_retrievers.timeline.extract_time import extract_ahead, language_of
+from recall_retrievers.timeline.grammar.calendar_math import unit_ends
 
 _MOST = 16  # a pasted calendar names hundreds of days, and is about no one of them
 _DAY = timedelta(days=1)

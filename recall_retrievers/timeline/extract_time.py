@@ -8,18 +8,18 @@ from functools import partial
 from typing import Literal
 
 from recall_retrievers.timeline.grammar.engine import Expression
+from recall_retrievers.timeline.grammar.patterns import Language
 from recall_retrievers.timeline.grammar.reading import Now, Reading
-from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
-from recall_retrievers.timeline.tense import asks_ahead
-from recall_retrievers.timeline.time_range import TimeRange
+from recall_retrievers.timeline.grammar.vocabulary import FOLDED, words_of
 from recall_retrievers.timeline.languages.chinese import CHINESE
 from recall_retrievers.timeline.languages.english import ENGLISH
 from recall_retrievers.timeline.languages.french import FRENCH
 from recall_retrievers.timeline.languages.german import GERMAN
-from recall_retrievers.timeline.grammar.patterns import Language
 from recall_retrievers.timeline.languages.japanese import JAPANESE
 from recall_retrievers.timeline.languages.spanish import SPANISH
-from recall_retrievers.timeline.grammar.vocabulary import FOLDED, words_of
+from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
+from recall_retrievers.timeline.tense import asks_ahead
+from recall_retrievers.timeline.time_range import TimeRange
 
 Language = Literal["auto", "en", "zh", "de", "es", "fr", "ja"]
 WeekStart = Literal["monday", "sunday"]

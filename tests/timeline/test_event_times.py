@@ -9,8 +9,8 @@ from tables import table
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.timeline import TimeRange, extract_time
-from recall_retrievers.timeline.grammar.calendar_math import shift, unit_ends
 from recall_retrievers.timeline.event_times import event_times
+from recall_retrievers.timeline.grammar.calendar_math import shift, unit_ends
 from recall_retrievers.timeline.time_range import Grain
 from recall_retrievers.timeline.wording import format_interval, parse_interval
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from recall_retrievers.timeline.grammar.engine import Token
-from recall_retrievers.timeline.grammar.lexing import NUMERIC, numeric_kinds
+from recall_retrievers.timeline.grammar.lexing import NUMERIC, numeric_kinds, worth_reading
 from recall_retrievers.timeline.grammar.neighbours import STRANGE, decide
 from recall_retrievers.timeline.grammar.vocabulary import (
     FOLDED,
@@ -41,7 +41,6 @@ _TOKEN = r"""
 """.replace("NUMERIC", NUMERIC.strip())
 _QUIET = words_of("NUM DAY HOUR YEAR COUNT DOTTED SLASHED ORD ONES TEEN TENS EDGE END AMPM REL")
 _WEAK = words_of("UNIT UNITS PART PARTS ORD EDGE END QUARTER HINT")
-_MOST_HINTS = 18  # some 9 expressions or more; a question names a few, a pasted calendar hundreds
 _REACH = 6  # words to read on both sides: "nineteen hundred and twenty five" has five
 _MARKS = 3  # characters to read beside them: "= 2019", "7 p.m."
 _MOST_STRANGERS = 2  # strange words a phrase may hold: "the week before our big move on 5 June"
@@ -83,21 +82,14 @@ class Lexer:
             yield from self._groups(tokens)
 
     def _stretches(self, text: str) -> Iterator[tuple[int, int]]:
-        """The parts of a text that are worth reading, from the left, apart from each other.
-
-        Of too many hints the strong ones count, and of too many of these the first and the last.
-        """
+        """The parts of a text that are worth reading, from the left, apart from each other."""
         pieces = _WORD.split(text)  # in turn: the text before a word, and the word
         words = pieces[1::2]
         telling = {word: weak for word in {*words} if (weak := self._hint(word)) is not None}
         hints = [at for at, word in enumerate(words) if word in telling] if telling else []
         if not hints:
             return
-        if len(hints) > _MOST_HINTS:
-            strong = [at for at in hints if not telling[words[at]]]
-            weak = [at for at in hints if telling[words[at]]]
-            chosen = _outermost(strong, _MOST_HINTS)
-            hints = sorted(chosen + _outermost(weak, _MOST_HINTS - len(chosen)))
+        hints = worth_reading(hints, {at for at in hints if telling[words[at]]})
         bounds = list(accumulate(map(len, pieces)))
         first = max(0, hints[0] - _REACH)
         for at, following in zip(hints, [*hints[1:], None], strict=True):
@@ -183,12 +175,6 @@ def _number(kind: str, text: str) -> Kinds:
     if kind == "short_year":
         return {"SHORT_YEAR": int(text[1:])}
     return numeric_kinds(kind, text)
-
-
-def _outermost(hints: list[int], most: int) -> list[int]:
-    """The first and the last ones: a pasted text may stand before the question or behind it."""
-    front = most - most // 2
-    return hints if len(hints) <= most else hints[:front] + hints[len(hints) - most // 2 :]
 
 
 def _tells(token: Token) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 NUMERIC = r"""
     (?P<date>
@@ -38,6 +38,25 @@ def numeric_kinds(kind: str, text: str) -> dict[str, object]:
 
 
 Kinds = dict[str, object]
+
+_MOST_HINTS = 18  # some 9 expressions or more; a question names a few, a pasted calendar hundreds
+
+
+def worth_reading(hints: Sequence[int], weak: Container[int]) -> list[int]:
+    """Of too many hints the strong ones, and of these the first and the last.
+
+    A pasted text may stand before the question or behind it.
+    """
+    if len(hints) <= _MOST_HINTS:
+        return [*hints]
+    strong = _outermost([at for at in hints if at not in weak], _MOST_HINTS)
+    others = _outermost([at for at in hints if at in weak], _MOST_HINTS - len(strong))
+    return sorted(strong + others)
+
+
+def _outermost(hints: list[int], most: int) -> list[int]:
+    front = most - most // 2
+    return hints if len(hints) <= most else hints[:front] + hints[len(hints) - most // 2 :]
 
 
 class Lexicon:

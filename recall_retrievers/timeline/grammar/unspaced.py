@@ -18,7 +18,13 @@ from recall_retrievers.timeline.grammar.engine import (
     Token,
     read_all,
 )
-from recall_retrievers.timeline.grammar.lexing import NUMERIC, Kinds, Lexicon, numeric_kinds
+from recall_retrievers.timeline.grammar.lexing import (
+    NUMERIC,
+    Kinds,
+    Lexicon,
+    numeric_kinds,
+    worth_reading,
+)
 from recall_retrievers.timeline.grammar.numerals import NUMERALS, digits_kinds, numeral_kinds
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
@@ -35,11 +41,9 @@ _NUMBER = re.compile(
     re.VERBOSE,
 )
 _REACH = 24  # characters to read on both sides of a hint
-_MOST_HINTS = 18  # a question has a few
 _MOST_TOKENS = 24  # of a group: a phrase has some ten
 QUIET = frozenset(
-    """NUM HAN COUNT ABOUT YEAR LATE_YEAR SHORT_YEAR DAY REL UNIT PERIOD THIRD SHORT_PART LUNAR_DAY
-    ADJACENT HALF DOTTED PART""".split()
+    ["NUM", "HAN", "COUNT", "ABOUT", "YEAR", "LATE_YEAR", "SHORT_YEAR", "DAY", "REL", "UNIT", "PERIOD", "THIRD", "SHORT_PART", "LUNAR_DAY", "ADJACENT", "HALF", "DOTTED", "PART"]
 )
 """Kinds that name no time by themselves."""
 
@@ -136,8 +140,10 @@ class Lexer(Lexicon):
         super().__init__(words, patterns)
         self._script = script
         self._alone = alone
-        telling = {word for word, kinds in self.words.items() if word in alone or _tells(kinds)}
-        hints = "|".join(map(re.escape, sorted(telling, key=len, reverse=True)))
+        self._telling = {
+            word for word, kinds in self.words.items() if word in alone or _tells(kinds)
+        }
+        hints = "|".join(map(re.escape, sorted(self._telling, key=len, reverse=True)))
         numbers = "".join(sorted(NUMERALS)) + r"\d几数"
         hint = script.hint.replace("NUMBER", f"[{numbers}]")
         self._hints = re.compile(rf"{hints}|{hint}|\d[-/.:]\d|\d{{4}}")
@@ -152,10 +158,10 @@ class Lexer(Lexicon):
             read = last
 
     def _stretches(self, text: str) -> Iterator[tuple[int, int]]:
-        """The parts around the hints of a text; of too many, the first and the last."""
-        spans = [match.span() for match in self._hints.finditer(text)]
-        if len(spans) > _MOST_HINTS:
-            spans = spans[: _MOST_HINTS // 2] + spans[-_MOST_HINTS // 2 :]
+        """The parts around the hints of a text."""
+        found = {match.start(): match for match in self._hints.finditer(text)}
+        weak = {at for at, match in found.items() if match[0] not in self._telling}
+        spans = [found[at].span() for at in worth_reading([*found], weak)]
         begin = end = -1
         for first, last in spans:
             if end < 0 or first - _REACH > end:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.clauses import Clauses
 from recall_retrievers.timeline.grammar.engine import Expression, Table, Token
 from recall_retrievers.timeline.grammar.lexing import Kinds
@@ -588,7 +587,7 @@ CHINESE = _Chinese(
             "lead": "整个 在 于 就是 大概 大约 差不多 约 整整",
         },
         hint="[上下这本今每]个?整?[周月星礼季年半]|NUMBER *[年月日号天周期拜季时分秒点刻个小末世多来余半]|"
-        "半个?[年月天小]|工作日",
+        "半个?[年月天小]|工作日|很久|好久|多年",
         narrow=SIMPLIFIED,
         quoted=re.compile(
             "《[^》]{1,80}》|〈[^〉]{1,80}〉|“[^”]{1,80}”|「[^」]{1,80}」|『[^』]{1,80}』"

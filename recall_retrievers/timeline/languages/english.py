@@ -381,7 +381,7 @@ _PHRASES = {
     ),
     "DURATION from now|today": lambda now, amount: relative.ago(now, amount, 1),
     f"latter half of|in {_WHEN}": lambda now, when: subdivide.half(now, 2, when),
-    f"earlier|sooner in? TIME|UNIT_NOW": subdivide.earlier,
+    "earlier|sooner in? TIME|UNIT_NOW": subdivide.earlier,
     "earlier|sooner in the CYCLE": subdivide.earlier_today,
     "later in? TIME|UNIT_NOW": subdivide.still_to_come,
     "rest|remainder|remaining of TIME|UNIT_NOW": subdivide.still_to_come,
@@ -405,10 +405,10 @@ _PHRASES = {
     "on|every|each weekdays|workdays": lambda now: combine.every(now, cycles.workdays(now)),
     "on weekends": lambda now: combine.every(now, cycles.weekends(now)),
     "WEEKDAY week": lambda now, day: (
-        (coming := combine.coming(now, cycles.weekday(now, day)))
+        ((coming := combine.coming(now, cycles.weekday(now, day)))
         and now.ahead
         and coming.start
-        and now.unit_at("day", coming.start + cal.WEEK)
+        and now.unit_at("day", coming.start + cal.WEEK))
         or None
     ),
 }

@@ -3,8 +3,8 @@
 import re
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
-from recall_retrievers.timeline.grammar.patterns import Language
 from recall_retrievers.timeline.grammar.neighbours import NO_TIME, Place
+from recall_retrievers.timeline.grammar.patterns import Language
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, words_of
 from recall_retrievers.timeline.meanings import combine, cycles, relative
 
@@ -21,9 +21,9 @@ _BEFORE_A_NAME = (
     "monat gegen um bis zu uber wahrend - "
 ) + _forms("letzt", "vergangen", "vorig", "dies", "nachst", "kommend", "vorletzt", "jed", "ganz")
 _PRONOUNS = " ich wir er sie es du ihr man ist sind war habe haben hat "
-_ONES = "ein zwei drei vier funf sechs sieben acht neun".split()
-_TEENS = "zehn elf zwolf dreizehn vierzehn funfzehn sechzehn siebzehn achtzehn neunzehn".split()
-_TENS = "zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig".split()
+_ONES = ["ein", "zwei", "drei", "vier", "funf", "sechs", "sieben", "acht", "neun"]
+_TEENS = ["zehn", "elf", "zwolf", "dreizehn", "vierzehn", "funfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn"]
+_TENS = ["zwanzig", "dreissig", "vierzig", "funfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
 _NUMBERS = {
     **dict(enumerate(_ONES + _TEENS, 1)),
     **{

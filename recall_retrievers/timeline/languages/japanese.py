@@ -8,7 +8,7 @@ from recall_retrievers.timeline.grammar.engine import Expression, Table
 from recall_retrievers.timeline.grammar.lexing import Kinds
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
 from recall_retrievers.timeline.grammar.unspaced import WHEN, Script, Unspaced, past
-from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative
+from recall_retrievers.timeline.meanings import combine, cycles, ranges, relative
 
 _KINDS: dict[str, dict[object, str]] = {
     "DAYWORD": {
@@ -58,10 +58,7 @@ _KINDS: dict[str, dict[object, str]] = {
     "SOFT": {30: "最近 近頃 この頃 このごろ ここのところ", 14: "先日 この間 このあいだ"},
 }  # fmt: skip
 _LOOKALIKES = frozenset(
-    """今日子 明日香 三日月 三日坊主 一日中 一年中 日曜大工 金曜ロードショー 土曜ワイド 月曜病 最近の若者
-    二日酔い 十日町 四日市 八日市 前年比 春巻き 春雨 秋刀魚 朝食 昼食 夕食 夜食 朝ごはん
-    昼ごはん 晩ごはん 夜景 昼寝 夜行 夏目 冬瓜 春樹 秋葉原 夏祭り 末っ子 クリスマスマーケット
-    クリスマスツリー クリスマスプレゼント クリスマスカード""".split()
+    ["今日子", "明日香", "三日月", "三日坊主", "一日中", "一年中", "日曜大工", "金曜ロードショー", "土曜ワイド", "月曜病", "最近の若者", "二日酔い", "十日町", "四日市", "八日市", "前年比", "春巻き", "春雨", "秋刀魚", "朝食", "昼食", "夕食", "夜食", "朝ごはん", "昼ごはん", "晩ごはん", "夜景", "昼寝", "夜行", "夏目", "冬瓜", "春樹", "秋葉原", "夏祭り", "末っ子", "クリスマスマーケット", "クリスマスツリー", "クリスマスプレゼント", "クリスマスカード"]
 )
 _ADDRESSED = ("さん", "ちゃん", "くん", "君", "様", "さま")
 

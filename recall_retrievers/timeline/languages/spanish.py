@@ -14,7 +14,7 @@ _NUMBERS = (
     "diecisiete,dieciocho,diecinueve,veinte,veintiuno veintiun,veintidos,veintitres,veinticuatro,"
     "veinticinco,veintiseis,veintisiete,veintiocho,veintinueve,treinta"
 )
-_TENS = "treinta cuarenta cincuenta sesenta setenta ochenta noventa".split()
+_TENS = ["treinta", "cuarenta", "cincuenta", "sesenta", "setenta", "ochenta", "noventa"]
 
 _KINDS: dict[str, dict[object, str]] = {
     "DAYWORD": {0: "hoy", -1: "ayer", -2: "anteayer antier", 1: "manana"},
