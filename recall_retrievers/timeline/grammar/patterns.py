@@ -504,7 +504,7 @@ PHRASES: Table = {
     "WEEKDAY": cycles.weekday,
     "WEEKDAY ,? <art>? CYCLE|TIME": combine.dated,
     "CYCLE|TIME ,|-|'s? <art>? CYCLE|TIME": combine.side_by_side,
-    "CYCLE|TIME ,? <of>|<in>|<at>|<from> <art>? CYCLE|TIME": combine.side_by_side,
+    "CYCLE|TIME ,? <of>|<in>|<at>|<from> <art>? CYCLE|TIME": combine.with_date,
     "CYCLE <of> <art>? UNIT_NOW": combine.side_by_side,
     "<at> HOUR": lambda now, hour: clock.at(now, clock.clock(hour)),
     "<at>? <about> HOUR": lambda now, hour: clock.at(now, clock.clock(hour), about=True),

@@ -104,6 +104,7 @@ FRENCH = Language(
         ),
         before_day=words_of("le du au"),
         days_are_numbers=" ",
+        things=words_of("marche marches sapin cadeau cadeaux carte film chanson pull"),
         ordinal="er",
         nouns_first=True,
         phrases={"tous? les WEEKDAYS": combine.every_weekday},

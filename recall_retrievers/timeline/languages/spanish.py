@@ -106,6 +106,9 @@ SPANISH = Language(
         before_year=words_of("en ano anos desde hasta de del entre y durante a antes"),
         before_day=words_of("dia el del al"),
         days_are_numbers=" ",
+        things=words_of(
+            "mercado mercados mercadillo arbol regalo regalos tarjeta pelicula cancion"
+        ),
         nouns_first=True,
         numbers={
             **spoken_hours("a|sobre las|la"),
