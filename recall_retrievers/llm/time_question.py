@@ -21,7 +21,7 @@ from recall_retrievers.llm.replies import objects_with, without_thoughts
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.calendar_names import weekday_name
 from recall_retrievers.timeline.grammar.calendar_math import day_of, unit_ends
-from recall_retrievers.timeline.tense import looks_ahead
+from recall_retrievers.timeline.extract_time import asks_ahead
 from recall_retrievers.timeline.time_range import Grain
 from recall_retrievers.timeline.unread_words import find_time_words
 
@@ -152,7 +152,7 @@ def _check_plausible(time_range: TimeRange, query: Query) -> None:
             raise ReplyError(f"the year {moment.year} is outside the memories of a person")
     if start and end and end - start > _LONGEST:
         raise ReplyError(f"{time_range.describe()} is longer than a century")
-    if start and start > now and not looks_ahead(query.text):
+    if start and start > now and not asks_ahead(query.text):
         raise ReplyError(f"{time_range.describe()} is still to come, and the question looks back")
 
 

@@ -10,7 +10,7 @@ from itertools import combinations
 from recall_retrievers.core.pool import Facts
 from recall_retrievers.text.order import AskedOrder, without_order
 from recall_retrievers.text.words import CJK, SMALL_WORDS, words
-from recall_retrievers.timeline.direction import tells_past
+from recall_retrievers.timeline.extract_time import tells_past
 
 _FITS = 0.75  # the share of the best relevance from which a memory fits the question
 _COVERS = 0.5  # the same for one that has all words of the question that the best one has

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Literal
 
 from recall_retrievers.timeline.grammar.engine import Expression
-from recall_retrievers.timeline.grammar.patterns import Language
 from recall_retrievers.timeline.grammar.reading import Now, Reading
+from recall_retrievers.timeline.grammar.tense import Cues
+from recall_retrievers.timeline.grammar.unspaced import Unspaced
 from recall_retrievers.timeline.grammar.vocabulary import FOLDED, words_of
 from recall_retrievers.timeline.languages.chinese import CHINESE
 from recall_retrievers.timeline.languages.english import ENGLISH
@@ -18,7 +19,6 @@ from recall_retrievers.timeline.languages.german import GERMAN
 from recall_retrievers.timeline.languages.japanese import JAPANESE
 from recall_retrievers.timeline.languages.spanish import SPANISH
 from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
-from recall_retrievers.timeline.tense import asks_ahead
 from recall_retrievers.timeline.time_range import TimeRange
 
 Language = Literal["auto", "en", "zh", "de", "es", "fr", "ja"]
@@ -26,12 +26,11 @@ WeekStart = Literal["monday", "sunday"]
 Hemisphere = Literal["north", "south"]
 
 
-WESTERN: Mapping[str, Language] = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
+WESTERN = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
+_SPACED = {"en": ENGLISH, **WESTERN}
+_UNSPACED: Mapping[str, Unspaced] = {"zh": CHINESE, "ja": JAPANESE}
 LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
-    "en": ENGLISH.read,
-    "zh": CHINESE.read,
-    "ja": JAPANESE.read,
-    **{code: language.read for code, language in WESTERN.items()},
+    code: language.read for code, language in (*_SPACED.items(), *_UNSPACED.items())
 }
 """A language is a function from a text to its readings; a new one is one line here."""
 
@@ -119,16 +118,15 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
         day_first=day_first,
         southern=hemisphere == "south",
         text=text,
-        ahead=asks_ahead(text),
         elapsed=partial(_elapsed, moment),
     )
     return _ranges(text, now, moment.tzinfo or UTC, language)
 
 
-def extract_ahead(text: str, moment: datetime) -> list[TimeRange]:
-    """The same for a text that looks ahead: "Friday" is the coming one."""
+def extract_told(text: str, moment: datetime, *, ahead: bool) -> list[TimeRange]:
+    """The times of a memory; in one that looks ahead "Friday" is the coming one."""
     clock = partial(_elapsed, moment)
-    now = Now(moment.replace(tzinfo=None), text=text, ahead=True, elapsed=clock)
+    now = Now(moment.replace(tzinfo=None), text=text, ahead=ahead, elapsed=clock)
     return _ranges(text, now, moment.tzinfo or UTC, "auto")
 
 
@@ -158,19 +156,43 @@ def language_of(text: str) -> str:
     return _code_of(text)
 
 
+def cues_of(language: str) -> Cues:
+    """The words of a language that tell whether a text looks back or ahead."""
+    spoken = _SPACED.get(language)
+    return spoken.vocabulary.cues if spoken else _UNSPACED[language].script.cues
+
+
+def tells_past(text: str) -> bool:
+    """Whether a verb of a text is in a past tense."""
+    return cues_of(language_of(text)).tells_past(text)
+
+
+def asks_ahead(question: str) -> bool:
+    """Whether a question is about what is still to come: "Friday" is then the coming one.
+
+    Examples:
+        >>> asks_ahead("What is planned for Friday?"), asks_ahead("What did we plan on Friday?")
+        (True, False)
+    """
+    return cues_of(language_of(question)).asks_ahead(question)
+
+
 def _read(text: str, now: Now, language: str) -> list[Expression]:
     if language != "auto":
         return LANGUAGES[language](text, _with_habits(now, language))
     if not _HAN_OR_KANA.search(text):
         spoken = _code_of(text)
         expressions = LANGUAGES[spoken](text, _with_habits(now, spoken))
-        return expressions if expressions or spoken == "en" else LANGUAGES["en"](text, now)
-    expressions = LANGUAGES[language_of(text)](text, now)
+        if expressions or spoken == "en":
+            return expressions
+        return LANGUAGES["en"](text, _with_habits(now, "en"))
+    spoken = language_of(text)
+    expressions = LANGUAGES[spoken](text, _with_habits(now, spoken))
     if _LATIN_WORD.search(text):
         taken = [(start, end) for _, start, end in expressions]
         expressions += [
             (reading, start, end)
-            for reading, start, end in LANGUAGES["en"](text, now)
+            for reading, start, end in LANGUAGES["en"](text, _with_habits(now, "en"))
             if all(end <= first or last <= start for first, last in taken)
         ]
         expressions.sort(key=lambda one: one[1])
@@ -197,8 +219,13 @@ def _is_japanese(text: str) -> bool:
 
 def _with_habits(now: Now, language: str) -> Now:
     """5/7/2023 is the fifth of July on the continent, unless the asker says otherwise."""
-    day_first = True if now.day_first is None and language in WESTERN else now.day_first
-    return replace(now, day_first=day_first, language=language)
+    cues = cues_of(language)
+    return replace(
+        now,
+        day_first=True if now.day_first is None and language in WESTERN else now.day_first,
+        cues=cues,
+        ahead=cues.asks_ahead(now.text) if now.ahead is None else now.ahead,
+    )
 
 
 def _range(reading: Reading, zone: tzinfo, text: str, start: int, end: int) -> TimeRange | None:

@@ -6,7 +6,7 @@ A question that fails stays in its list, and counts.
 from growth import TIMES, growth
 from tables import table
 
-from recall_retrievers.timeline.tense import looks_ahead
+from recall_retrievers.timeline.extract_time import asks_ahead
 from recall_retrievers.timeline.unread_words import find_time_words
 
 UNREAD = """\
@@ -230,12 +230,12 @@ def test_it_says_where_the_words_stand(question: str, words: str) -> None:
 
 @table("question", ["What will we do at Easter?", "What'll we eat?", "下周吃什么？"])
 def test_a_question_may_look_ahead(question: str) -> None:
-    assert looks_ahead(question)
+    assert asks_ahead(question)
 
 
 @table("question", ["What did we do at Easter?", "Who is my dentist?", "婚礼之后呢？"])
 def test_most_look_back(question: str) -> None:
-    assert not looks_ahead(question)
+    assert not asks_ahead(question)
 
 
 def test_a_pasted_text_is_read_in_reasonable_time() -> None:

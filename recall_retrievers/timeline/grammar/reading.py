@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 
 from recall_retrievers.timeline.grammar.calendar_math import midnight, shift, start_of, unit_ends
 from recall_retrievers.timeline.recurrence import Recurrence
-from recall_retrievers.timeline.tense import looks_ahead, looks_back
+from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.time_range import Grain
 
 _MOST_OTHERS = 5  # readings after the first; every level of a nested phrase could double them
@@ -33,8 +33,8 @@ class Now:
     day_first: bool | None = None  # whether 5/7 is in July; None takes the habit of the language
     southern: bool = False  # summer is in January
     text: str = ""  # its tense decides where a date can be past or still to come
-    language: str = "en"
-    ahead: bool = False  # "Friday" is the coming one
+    cues: Cues | None = None  # of the language of the text
+    ahead: bool | None = None  # "Friday" is the coming one; None: the words decide
     elapsed: Callable[[timedelta], datetime] | None = None  # it knows about clock changes
     today: datetime = field(init=False)
 
@@ -45,11 +45,11 @@ class Now:
     def is_over(self, reading: Reading) -> bool:
         """Whether a reading can be meant: it has begun, or the words look ahead."""
         has_begun = reading.start is None or reading.start <= self.moment
-        return has_begun or looks_ahead(self.text)
+        return has_begun or bool(self.ahead)
 
     def looks_back(self) -> bool:
         """Whether the question is about the past."""
-        return looks_back(self.text, self.language)
+        return self.cues is not None and self.cues.looks_back(self.text)
 
     def unit(self, unit: Grain, count: int = 0) -> Reading:
         """The calendar unit that holds now, or the one so many units away."""

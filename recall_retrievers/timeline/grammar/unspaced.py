@@ -27,6 +27,7 @@ from recall_retrievers.timeline.grammar.lexing import (
 )
 from recall_retrievers.timeline.grammar.numerals import NUMERALS, digits_kinds, numeral_kinds
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
+from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
 from recall_retrievers.timeline.recurrence import Recurrence
 from recall_retrievers.timeline.time_range import FINER_THAN_DAY, Grain
@@ -53,6 +54,7 @@ class Script:
     """What a language without spaces consists of."""
 
     kinds: Mapping[str, Mapping[object, str]]  # kind, then value, then the words that mean it
+    cues: Cues
     roles: Mapping[str, str]
     hint: str  # a pattern of what else is worth reading, beside known words of time
     narrow: Mapping[int, int | str]  # characters that are read as others

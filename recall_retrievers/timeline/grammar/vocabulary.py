@@ -8,6 +8,7 @@ from typing import Final
 from recall_retrievers.timeline.grammar.clauses import Clauses
 from recall_retrievers.timeline.grammar.engine import Table
 from recall_retrievers.timeline.grammar.neighbours import Place
+from recall_retrievers.timeline.grammar.tense import Cues
 
 Kinds = dict[str, object]
 
@@ -49,6 +50,7 @@ class Vocabulary:
     """The words of a language, in small letters and without accents."""
 
     kinds: Mapping[str, Mapping[object, str]]  # kind, then value, then the words that mean it
+    cues: Cues  # what tells whether it looks back or ahead
     roles: Mapping[str, str]  # what words without a value do in a pattern, such as "from"
     common: frozenset[str]  # small words by which the language is recognised
     before_month: frozenset[str]  # words after which a month is one, and not a name

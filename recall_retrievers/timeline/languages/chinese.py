@@ -10,6 +10,7 @@ from recall_retrievers.timeline.grammar.engine import Expression, Table, Token
 from recall_retrievers.timeline.grammar.lexing import Kinds
 from recall_retrievers.timeline.grammar.numerals import NUMERALS
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
+from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.unspaced import (
     WHEN,
     Script,
@@ -115,6 +116,18 @@ _KINDS: dict[str, dict[object, str]] = {
         1095: "近年 近年来 近些年 这些年 这些年来",
     },
 }  # fmt: skip
+
+_CUES = Cues(
+    ahead=r"""(?:已经?|都)?(?:安排|预约|计划|预定|定|排)(?:好了?|了|在|于)? [订买约]在 将 打算 准备 预[计定约]
+    (?<![音乐聚晚开机大社宴年集展茶商协学拍约家])会(?![议员场计展]) (?<!重)要(?!求) 必须 需要 应该
+    (?:到期|过期)(?!了) 有效 续[费约订签] (?:开始|举行|结束|开课|送货)(?!了) 得[在去]
+    最后一天""",
+    arranged="(?:预?订|报名?|买|约)(?:好|完)?了 约好 邀请 报名",
+    back="了 过(?!期|程|年|节|生) 错过 已经? 曾 当时 刚",
+    present="截止 期限 约 订 起(?![床来])",
+    asking="下[个次周月] 明[天年早晚] 后天 安排 计划 日程 有空 到期 预约 打算",
+    spaced=False,
+)
 
 # --- Words that only look like words of time -----------------------------------------------------
 
@@ -545,6 +558,7 @@ class _Chinese(Unspaced):
 CHINESE = _Chinese(
     Script(
         kinds=_KINDS,
+        cues=_CUES,
         roles={
             "of": "的",
             "measure": "个 整 一整 整个 一整个",

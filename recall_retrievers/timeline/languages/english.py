@@ -9,9 +9,9 @@ from recall_retrievers.timeline.grammar.lunar import lunar_day
 from recall_retrievers.timeline.grammar.neighbours import NO_TIME, STRANGE, Place, has, is_one_of
 from recall_retrievers.timeline.grammar.patterns import Language
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
+from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, number_kinds, words_of
 from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
-from recall_retrievers.timeline.tense import looks_ahead
 from recall_retrievers.timeline.time_range import Grain
 
 _DAYS = (
@@ -115,6 +115,32 @@ _COUNTED = words_of(
     "minutes first last best worst busiest longest shortest early late"
 )
 
+_CUES = Cues(
+    ahead="""will shall won't gonna would should must need needs want wants hope hopes intend
+    intends plan plans until_further going_to have_to has_to upcoming
+    expires is_*ed are_*ed be_*ed is_being promised_to decided_to wanted_to offered_to hoped_to
+    don't_forget see_you *'ll""",
+    arranged="""book* reserv* schedul* arrang* organis* organiz* confirmed expected cancel* enrol*
+    register* signed_up signing_up sign_up invit* invitation ordered order agreed ticket* handed_in
+    gave_notice names_down name_down put_down sent_in applied planned""",
+    back="""*ed been brought stood threw drank sang swam rode wore hid fought stole tore rang drew
+    shut hit fed dug lent swept was were had did went got met saw came left took made said told
+    bought began broke built became felt fell found flew gave grew held kept knew lost paid quit
+    ran sold sent slept spent spoke taught thought woke won wrote drove ate caught chose hurt used
+    died *n't_been""",
+    present="""due deadline* delivery collection last_day first_day first_evening first_lesson
+    appointment* reservation* reminder valid is are am be has have starts? ends finish* expire* renew* lapse* runs opens? closes?
+    returns? leaves? arrives? departs? comes? moves? meets? visits? turns? gets? takes? plays? works?
+    celebrates? travels? stays? launch* retires? graduates? begins? go goes becomes? pays? hosts?
+    sees? resumes? lands? falls? switch* changes? joins? fly flies marry marries apply applies call
+    submit bring collect send buy attend host *'ll *'s_*ing *'re_*ing *'m_*ing""",
+    asking="""planned scheduled booked coming_up is_coming on_my_calendar in_my_calendar
+    on_the_calendar free_on am_i_free are_we_free do_i_have do_we_have have_i_got
+    what's_on what_is_on is_happening happening_on can_you_come can_we_meet going_to i'm_*ing
+    we're_*ing am_i_*ing are_we_*ing is_*ing_on appointment*""",
+    never="need needed indeed speed feed seed weed bed red wed hundred sacred did_n't",
+)
+
 # --- Traps ---------------------------------------------------------------------------------------
 
 
@@ -157,7 +183,7 @@ def _decide(here: Place) -> Kinds | None:
         return {}  # the PIN that ends in 2019
     if "YEAR" in kinds and here.before[:1] == ["of"] and _THOUGHT.intersection(here.before[1:]):
         return NO_TIME
-    if text in ("in", "within") and looks_ahead(here.text):
+    if text in ("in", "within") and _CUES.asks_ahead(here.text):
         return {"<will>" if text == "in" else "<within>": None, **kinds}
     if text == "past" and not has(here.behind, "<half>", "NUM", "QUARTER"):
         return {kind: value for kind, value in kinds.items() if kind != "<past>"}
@@ -483,6 +509,7 @@ _CLAUSES = Clauses(
 ENGLISH = Language(
     Vocabulary(
         kinds=_KINDS,
+        cues=_CUES,
         roles={
             "art": "the",
             "one": "a an",

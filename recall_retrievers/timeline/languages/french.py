@@ -2,6 +2,7 @@
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.patterns import Language, spoken_hours
+from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Vocabulary, words_of
 from recall_retrievers.timeline.meanings import combine, cycles, relative
 
@@ -56,10 +57,29 @@ _KINDS: dict[str, dict[object, str]] = {
     "HINT": {1: "quinzaine aujourd week sylvestre nouvel"},
     "SOFT": {30: "recemment dernierement"},
 }  # fmt: skip
+_CUES = Cues(
+    ahead="""vais vas va allons allez vont dois doit devons doivent faut *rai *ras *ra *rons *rez
+    *ront prévu* attendu*""",
+    arranged="""réserv* planif* programm* command* fixé* inscri* invit* conven* places billet*
+    démission accept*""",
+    back="""*é *ée *és *ées *ait *aient *ions eu pris mis fait faite* dit vu vue* lu lue* venu*
+    parti partie* sorti* mort* né née* fini* réussi ouvert* écrit* choisi* dormi appris compris
+    rempli servi suivi bu pu su dû cru plu perdu* vendu* rendu* reçu* couru* connu* descendu*
+    attendu répondu entendu voulu vécu fut furent""",
+    present="""échéance date_limite délai livraison retrait dernier_jour à_rendre à_payer valable*
+    rendez-vous rdv est sont suis ai as a avons avez ont commence* débute* finit finissent termine*
+    expire* renouvelle* ouvre* ferme* arrive* part partent partons vient viennent
+    déménagent? travaillent? rentrent? passent? prend prennent jouent? reçoit reçoivent fêtent? court
+    voit marient? font rend rendent opèrent? visitent? visitons""",
+    asking="""prévu* réservé* agenda libre dois ai-je_rendez-vous rendez-vous vais_voir""",
+    never="été café vrai bras opéra caméra extra gras draps para marché côté blé clé pré thé",
+)
+
 
 FRENCH = Language(
     Vocabulary(
         kinds=_KINDS,
+        cues=_CUES,
         roles={
             "art": "le la les l",
             "in": "en a au aux dans pendant durant sur vers pour",

@@ -5,6 +5,7 @@ import re
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.neighbours import NO_TIME, Place
 from recall_retrievers.timeline.grammar.patterns import Language
+from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, words_of
 from recall_retrievers.timeline.meanings import combine, cycles, relative
 
@@ -95,6 +96,31 @@ _KINDS: dict[str, dict[object, str]] = {
     "SOFT": {30: "kurzlich neulich letztens unlangst"},
     "HINT": {1: "kw kalenderwoche"},
 }  # fmt: skip
+_CUES = Cues(
+    ahead="""werde werden werdet wird wirst muss musst muessen müssen müsst soll sollen sollst sollt
+    will wollen möchte* kann können darf dürfen würde* geplant eingeplant vorgesehen angesetzt""",
+    arranged="""gebucht* reserviert* vereinbart* bestellt* ausgemacht angemeldet anmelden eingeladen
+    einladung verabredet karten tickets eingetragen gekündigt beantragt zugesagt abgemacht""",
+    back="""ge*t ge*en *ge*t *ge*en *iert ver*t ver*en be*t be*en er*t er*en ent*en ent*t zer*t
+    über*en unter*en war waren warst hatte hatten wurde* ging* kam* fuhr* flog* fand* traf* zog*
+    lief* gab* sah* nahm* begann* verlor* brach* blieb* lag* stand* fiel* schrieb* sprach* aß*
+    schlief* hielt* ließ* rief* starb* sang* stieg* trank* schloss* *te *ten *test *tet""",
+    present="""*termin* frist fällig abgabe lieferung abholung letzter_tag letzter_arbeitstag
+    gültig gilt gelten läuft reservierung buchung arbeite* verlängert* ist sind bin seid hat habe haben fällt findet fängt fährt tritt trifft zieht ziehen
+    beginnt beginnen startet starten endet enden öffnet öffnen schließt verlängert erneuert kommt
+    kommen geht gehen fliege fliegt fliegen treffe treffen heirate* reise* reist arbeite* feier*
+    fahre fahren mache machen spiele* spielt besuche* wechsel* kehr* eröffne* zahle* bringe* nehme*
+    bekomme* hole* steht stehen bleibt helfe* gebe kaufe* sehe* schreibe* lerne* wohne* operiert
+    los""",
+    asking="""geplant gebucht fällig steht_an ansteht vor_habe habe_ich_vor haben_wir_vor
+    im_kalender frei was_mache_ich was_machen_wir was_tun_wir treffe_ich treffen_wir""",
+    never="""heute bitte letzte* nächste* erste* beste* größte* höchste* neueste* älteste* dritte*
+    vierte* alte* gute* gegen gehen geben gern gerne genau weite* nette* späte* harte* rechte*
+    könnte* müsste* dürfte* möchte* seite* karte hütte mitte kette bereits erst berg* gestern
+    verein* beim benutzen besuchen bekommen bezahlen bestehen besten betten erhalten erzählen
+    verkaufen verlassen""",
+)
+
 
 
 def _decide(here: Place) -> Kinds | None:
@@ -106,6 +132,7 @@ def _decide(here: Place) -> Kinds | None:
 GERMAN = Language(
     Vocabulary(
         kinds=_KINDS,
+        cues=_CUES,
         roles={
             "art": "der die das den dem des",
             "in": "in im am an um zu zum zur fur uber wahrend gegen",

@@ -7,6 +7,7 @@ from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.engine import Expression, Table
 from recall_retrievers.timeline.grammar.lexing import Kinds
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
+from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.unspaced import WHEN, Script, Unspaced, past
 from recall_retrievers.timeline.meanings import combine, cycles, ranges, relative
 
@@ -57,6 +58,16 @@ _KINDS: dict[str, dict[object, str]] = {
     },
     "SOFT": {30: "最近 近頃 この頃 このごろ ここのところ", 14: "先日 この間 このあいだ"},
 }  # fmt: skip
+_END = "(?:だ|です|よ|ね|が|ので|から|けど)*(?=$|[、。？?])"
+_CUES = Cues(
+    ahead=rf"""予定 つもり (?:はず|だろう|でしょう|[うくぐすつぬぶむ]|(?<!てい)る|です|ます|ない|まで){_END}""",
+    arranged="予約 申し込 招待 注文 約束 チケット 手配",
+    back=rf"(?:た|んだ|いだ)(?:の|ん|ら)?{_END}",
+    present="締め?切り? 期限 最終日",
+    asking="予定 締め?切り? 予約 つもり",
+    spaced=False,
+)
+
 _LOOKALIKES = frozenset(
     ["今日子", "明日香", "三日月", "三日坊主", "一日中", "一年中", "日曜大工", "金曜ロードショー", "土曜ワイド", "月曜病", "最近の若者", "二日酔い", "十日町", "四日市", "八日市", "前年比", "春巻き", "春雨", "秋刀魚", "朝食", "昼食", "夕食", "夜食", "朝ごはん", "昼ごはん", "晩ごはん", "夜景", "昼寝", "夜行", "夏目", "冬瓜", "春樹", "秋葉原", "夏祭り", "末っ子", "クリスマスマーケット", "クリスマスツリー", "クリスマスプレゼント", "クリスマスカード"]
 )
@@ -123,6 +134,7 @@ class _Japanese(Unspaced):
 JAPANESE = _Japanese(
     Script(
         kinds=_KINDS,
+        cues=_CUES,
         roles={
             "of": "の",
             "few": "数",

@@ -2,6 +2,7 @@
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.patterns import Language, spoken_hours
+from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Vocabulary, words_of
 from recall_retrievers.timeline.meanings import combine, cycles, relative
 
@@ -64,10 +65,31 @@ _KINDS: dict[str, dict[object, str]] = {
     "HINT": {1: "quincena"},
     "SOFT": {30: "recientemente ultimamente"},
 }  # fmt: skip
+_CUES = Cues(
+    ahead="""voy va van vas vamos debo debe deben debemos *aré *eré *iré *ará *erá *irá *arán *erán
+    *irán *aremos *eremos *iremos *drá *drán habrá hará previst*
+    está_*ado está_*ido están_*ados están_*idos""",
+    arranged="""reserv* program* planific* contrat* agend* apunt* inscri* invit* qued* acord*
+    pedí pidi* encarg* entradas billetes matricul* renuncia""",
+    back="""*ado *ido *ó *é *í *aron *ieron *yeron *aste *iste *amos *imos *aba *aban *ía *ían
+    *íamos fue fui fuimos fueron hizo hice hicimos hicieron dio di vio vi tuvo tuve tuvimos estuv*
+    pud* pus* quis* dij* vin* anduv* era eran iba iban""",
+    present="""cita* plazo fecha_límite vencimiento entrega recogida último_día válid* es son está
+    están estoy estamos hay tengo tiene tienen tenemos empiezan? empieza empiezo comienzan?
+    comienza terminan? acaban? vencen? caducan? expiran? renuevan? inician? cumplen? abren?
+    cierran? llegan? salen? salgo viaj[ao]n? vuela vuelo vuelven? vienen? quedan? cas[ao]n?
+    visit[ao]n? oper[ao]n? cambi[ao]n? mud[ao]n? trabaj[ao]n? celebr[ao]n? juega pag[ao]n? recojo
+    toca vemos hacen? hago regres[ao]n? parte corren? dura""",
+    asking="""tengo tenemos hay previsto previsto* planead* reservad* libre agenda vence toca veo
+    veré""",
+    never="qué café bebé té josé por* hasta allí aquí así ahí sí mí",
+)
+
 
 SPANISH = Language(
     Vocabulary(
         kinds=_KINDS,
+        cues=_CUES,
         roles={
             "art": "el la los las lo",
             "in": "en a al durante por sobre para",
