@@ -57,14 +57,17 @@ def _directed(text: str, recorded_at: datetime) -> Iterator[TimeRange]:
     to_come = {named.span: named for named in extract_told(text, recorded_at, ahead=True)}
     for named in past:
         coming = to_come.get(named.span, named)
-        dated = _start(coming) - _start(named) > _WEEK
+        dated = named.grain == "day" and _start(coming) - _start(named) > _WEEK
         where = direction(text, named.span or (0, 0), language, dated=dated)
         if where == "ahead":
             yield _closed(coming)
         elif where == "back" or coming == named:
             yield named
         else:
-            yield from (named, coming) if _is_nearer(named, coming, recorded_at) else (coming, named)
+            # "Parents' evening: 12 November" is how a plan is noted.
+            noted = text[: named.span[0] if named.span else 0].rstrip().endswith((":", "："))
+            nearer = not noted and _is_nearer(named, coming, recorded_at)
+            yield from (named, coming) if nearer else (coming, named)
 
 
 def _start(named: TimeRange) -> datetime:

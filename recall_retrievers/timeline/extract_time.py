@@ -30,7 +30,7 @@ WESTERN = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
 _SPACED = {"en": ENGLISH, **WESTERN}
 _UNSPACED: Mapping[str, Unspaced] = {"zh": CHINESE, "ja": JAPANESE}
 LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
-    code: language.read for code, language in (*_SPACED.items(), *_UNSPACED.items())
+    code: (_SPACED.get(code) or _UNSPACED[code]).read for code in ("en", "zh", "ja", *WESTERN)
 }
 """A language is a function from a text to its readings; a new one is one line here."""
 

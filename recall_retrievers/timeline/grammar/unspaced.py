@@ -162,7 +162,7 @@ class Lexer(Lexicon):
     def _stretches(self, text: str) -> Iterator[tuple[int, int]]:
         """The parts around the hints of a text."""
         found = {match.start(): match for match in self._hints.finditer(text)}
-        weak = {at for at, match in found.items() if match[0] not in self._telling}
+        weak = {at for at, match in found.items() if _NUMBER.match(match[0])}
         spans = [found[at].span() for at in worth_reading([*found], weak)]
         begin = end = -1
         for first, last in spans:

@@ -118,8 +118,8 @@ _COUNTED = words_of(
 _CUES = Cues(
     ahead="""will shall won't gonna would should must need needs want wants hope hopes intend
     intends plan plans until_further going_to have_to has_to upcoming
-    expires is_*ed are_*ed be_*ed is_being promised_to decided_to wanted_to offered_to hoped_to
-    don't_forget see_you *'ll""",
+    is_*ed are_*ed be_*ed is_*ing are_*ing am_*ing promised_to decided_to wanted_to offered_to hoped_to agreed_to
+    see_you *'ll has_an? have_an? has_my have_my has_our have_our""",
     arranged="""book* reserv* schedul* arrang* organis* organiz* confirmed expected cancel* enrol*
     register* signed_up signing_up sign_up invit* invitation ordered order agreed ticket* handed_in
     gave_notice names_down name_down put_down sent_in applied planned""",
@@ -127,14 +127,17 @@ _CUES = Cues(
     shut hit fed dug lent swept was were had did went got met saw came left took made said told
     bought began broke built became felt fell found flew gave grew held kept knew lost paid quit
     ran sold sent slept spent spoke taught thought woke won wrote drove ate caught chose hurt used
-    died *n't_been""",
+    died done gone seen eaten taken given known written spoken driven broken chosen worn""",
     present="""due deadline* delivery collection last_day first_day first_evening first_lesson
     appointment* reservation* reminder valid is are am be has have starts? ends finish* expire* renew* lapse* runs opens? closes?
     returns? leaves? arrives? departs? comes? moves? meets? visits? turns? gets? takes? plays? works?
     celebrates? travels? stays? launch* retires? graduates? begins? go goes becomes? pays? hosts?
     sees? resumes? lands? falls? switch* changes? joins? fly flies marry marries apply applies call
-    submit bring collect send buy attend host *'ll *'s_*ing *'re_*ing *'m_*ing""",
-    asking="""planned scheduled booked coming_up is_coming on_my_calendar in_my_calendar
+    submit bring collect send buy attend host remember don't_forget meet see pick_up visit pay
+    hand_in take start starting begin beginning leave work get stay move come join turn finish end celebrate travel
+    return flying leaving moving going coming visiting travelling arriving returning interview*
+    checkup closing_date expir* bookings? *'s_*ing *'re_*ing *'m_*ing""",
+    asking="""due deadline* planned scheduled booked coming_up is_coming on_my_calendar in_my_calendar
     on_the_calendar free_on am_i_free are_we_free do_i_have do_we_have have_i_got
     what's_on what_is_on is_happening happening_on can_you_come can_we_meet going_to i'm_*ing
     we're_*ing am_i_*ing are_we_*ing is_*ing_on appointment*""",

@@ -59,20 +59,20 @@ _KINDS: dict[str, dict[object, str]] = {
 }  # fmt: skip
 _CUES = Cues(
     ahead="""vais vas va allons allez vont dois doit devons doivent faut *rai *ras *ra *rons *rez
-    *ront prévu* attendu*""",
-    arranged="""réserv* planif* programm* command* fixé* inscri* invit* conven* places billet*
+    *ront prévu* attendu* est_confirmée? est_reportée? est_organisée? est_réservée?""",
+    arranged="""(?:réserv|planifi|programm|command|fix|invit)ée?s? inscrite?s? convenu places
     démission accept*""",
-    back="""*é *ée *és *ées *ait *aient *ions eu pris mis fait faite* dit vu vue* lu lue* venu*
+    back="""été_* *é *ée *és *ées *ait *aient *ions eu pris mis fait faite* dit vu vue* lu lue* venu*
     parti partie* sorti* mort* né née* fini* réussi ouvert* écrit* choisi* dormi appris compris
     rempli servi suivi bu pu su dû cru plu perdu* vendu* rendu* reçu* couru* connu* descendu*
     attendu répondu entendu voulu vécu fut furent""",
-    present="""échéance date_limite délai livraison retrait dernier_jour à_rendre à_payer valable*
+    present="""retrouver voir appeler payer récupérer rendre billets? réservations? échéance date_limite délai livraison retrait dernier_jour à_rendre à_payer valable*
     rendez-vous rdv est sont suis ai as a avons avez ont commence* débute* finit finissent termine*
     expire* renouvelle* ouvre* ferme* arrive* part partent partons vient viennent
     déménagent? travaillent? rentrent? passent? prend prennent jouent? reçoit reçoivent fêtent? court
     voit marient? font rend rendent opèrent? visitent? visitons""",
     asking="""prévu* réservé* agenda libre dois ai-je_rendez-vous rendez-vous vais_voir""",
-    never="été café vrai bras opéra caméra extra gras draps para marché côté blé clé pré thé",
+    never="café vrai bras opéra caméra extra gras draps para marché côté blé clé pré thé",
 )
 
 

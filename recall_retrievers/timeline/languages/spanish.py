@@ -69,12 +69,13 @@ _CUES = Cues(
     ahead="""voy va van vas vamos debo debe deben debemos *aré *eré *iré *ará *erá *irá *arán *erán
     *irán *aremos *eremos *iremos *drá *drán habrá hará previst*
     está_*ado está_*ido están_*ados están_*idos""",
-    arranged="""reserv* program* planific* contrat* agend* apunt* inscri* invit* qued* acord*
-    pedí pidi* encarg* entradas billetes matricul* renuncia""",
+    arranged="""(?:reserv|program|planific|contrat|agend|apunt|invit|acord|encarg|matricul|anot)(?:é|ó|aron|ad[oa]s?)
+    inscrib(?:í|ió) inscrit[oa]s? quedé quedó pedí pidió entradas billetes renuncia""",
     back="""*ado *ido *ó *é *í *aron *ieron *yeron *aste *iste *amos *imos *aba *aban *ía *ían
     *íamos fue fui fuimos fueron hizo hice hicimos hicieron dio di vio vi tuvo tuve tuvimos estuv*
     pud* pus* quis* dij* vin* anduv* era eran iba iban""",
-    present="""cita* plazo fecha_límite vencimiento entrega recogida último_día válid* es son está
+    present="""reserva entregar quedar recoger llamar pagar visitar ver_a quier* pued* estren[ao]n?
+    coge entreg[ao]n? juega juegan cita* plazo fecha_límite vencimiento entrega recogida último_día válid* es son está
     están estoy estamos hay tengo tiene tienen tenemos empiezan? empieza empiezo comienzan?
     comienza terminan? acaban? vencen? caducan? expiran? renuevan? inician? cumplen? abren?
     cierran? llegan? salen? salgo viaj[ao]n? vuela vuelo vuelven? vienen? quedan? cas[ao]n?
