@@ -2,10 +2,11 @@
 
 A wrong time must cost little, as people misremember. What speaks for a time is a memory in it that
 answers as well as the best of all; the less so, the more of the candidates lie in it anyway. Who
-names a place in the calendar means it, so its trust has a lower bound.
+names a day, a week or a place in the calendar means it, so its trust has a lower bound. Where no
+memory is about the topic, a day, a week or a month that is plainly named decides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from recall_retrievers.core.candidate import Note
@@ -23,12 +24,24 @@ _DAY = timedelta(days=1)
 _NO_TIME = (timedelta.max, "")
 _ELSEWHEN = timedelta(days=400)  # another year, month, week and day of the week
 _WEEK, _YEAR = timedelta(days=7, hours=1), 365  # where the clock changes; days
-_COARSE = frozenset({"month", "quarter", "season"})
-_COARSE_TRUST = 0.5  # with 1, a wrong month costs more than a right one gains
+_MONTH = timedelta(days=31, hours=1)
+_COARSE = frozenset({"month", "quarter", "season"})  # they gain nothing by a least trust
+_DAY_TRUST = 0.5  # the least of "yesterday", "last week"; with 1, a wrong one costs .054 R@5
+_ABOUT = 0.7  # evidence below this is about another topic; measured with `_DECIDES`
+_DECIDES = 3  # the power of the ratio of a time that decides
 _LONGEST = 200  # characters: a pasted dialogue names times in passing
 _SOFT_HALF_LIFE = timedelta(days=14)  # for vague words such as "recently"
 
 TimeRatio = tuple[float, dict[str, Note]]  # a factor, and its reason as notes
+
+
+def time_alone(query: Query, ranges: Sequence[TimeRange], names: Iterable[str] = ()) -> bool:
+    """Whether the question asks for nothing but a time; see `asks_for_time_alone`."""
+    spans = [named.span for named in ranges if named.span]
+    if ranges and not spans:  # handed in with the call; the question may name it as well
+        read = extract_time(query.text, query.reference_time)
+        spans = [named.span for named in read if named.span]
+    return asks_for_time_alone(query.text, spans, names)
 
 
 def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> list[tuple[int, str]]:
@@ -36,8 +49,7 @@ def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> li
 
     Empty if the question asks for more than a time, or no memory has one.
     """
-    spans = [named.span for named in ranges if named.span]
-    if not any(facts.created) or not asks_for_time_alone(query.text, spans, {*facts.authors}):
+    if not any(facts.created) or not time_alone(query, ranges, {*facts.authors}):
         return []
     others = [other for named in ranges for other in named.alternatives]
     found: list[tuple[int, timedelta, int, str]] = []
@@ -64,8 +76,7 @@ def _distance(named: TimeRange, moment: datetime | None) -> tuple[timedelta, str
 
 def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int]:
     """The places of all memories of a day or a week that is named, where it has few enough."""
-    plain = [x for x in ranges if x.whole_days and not x.recurrence]
-    short = [x for x in plain if x.start and x.end and x.end - x.start <= _WEEK]
+    short = [named for named in ranges if named.whole_days and _is_plain(named, _WEEK)]
     places: set[int] = set()
     for matching in zip(*facts.matches(short), strict=True):
         inside = {place for place, match in enumerate(matching) if match}
@@ -79,10 +90,11 @@ def time_ratios(
     query: Query,
     ranges: Sequence[TimeRange],
     ratio: float,
+    evidence: float,
 ) -> list[TimeRatio]:
     """The factor of each memory for the times that the question names.
 
-    The ratio is that of a time that is trusted wholly.
+    The ratio is that of a time that is trusted wholly. The evidence is the number of its sign.
     """
     matches = facts.matches(ranges)
     places = [_in_the_calendar(named, query.reference_time) for named in ranges]
@@ -92,6 +104,9 @@ def time_ratios(
         for n, (named, place) in enumerate(zip(ranges, places, strict=True)):
             trust[n] = max(trust[n], _least_trust(named, place, query.text, ratio))
     highest = [ratio**_DATE if date else ratio for date in dates]
+    for n, named in enumerate(ranges):
+        if evidence < _ABOUT and _is_plain(named, _WEEK):
+            trust[n], highest[n] = 1.0, ratio**_DECIDES
     found: list[TimeRatio] = []
     for created, matching in zip(facts.created, matches, strict=True):
         matched = [place for place, match in enumerate(matching) if match]
@@ -135,7 +150,16 @@ def _least_trust(named: TimeRange, place: str, text: str, ratio: float) -> float
         return 0.0
     if asks_for_all(text):
         return 1.0
-    return (_COARSE_TRUST if named.grain in _COARSE else 1.0) if place else 0.0
+    if place and named.grain not in _COARSE:
+        return 1.0
+    return _DAY_TRUST if _is_plain(named, _WEEK) else 0.0
+
+
+def _is_plain(named: TimeRange, longest: timedelta) -> bool:
+    """Whether it is one time with two ends, as a day, its evening, a week or a month is."""
+    if named.soft or named.recurrence:
+        return False
+    return bool(named.start and named.end and named.end - named.start <= longest)
 
 
 def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
@@ -144,9 +168,9 @@ def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
     A date is the same days whenever it is said ("in May 2023"), or the same day of a year ("on 26
     April"); an hour is surer to be wrong, so "on 5 May at six" is a part of a year.
     """
-    if named.grain == "session":
+    if named.grain == "session" or not named.text:  # handed in with the call
         return "date"
-    if named.start is None or not named.text:
+    if named.start is None:
         return ""
     elsewhen = _ELSEWHEN if reference_time.year < 3 else -_ELSEWHEN  # the calendar has a beginning
     again = extract_time(named.text, reference_time + elsewhen)

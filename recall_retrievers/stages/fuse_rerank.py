@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
+from math import inf
 from typing import ClassVar
 
 from pydantic import Field
@@ -125,7 +126,14 @@ class FuseRerank(RankStage):
         before, fused, marks = columns.before, columns.fused, columns.marks
         if ranges:
             columns.put_in_time(
-                time_ratios(pool.facts, before, query, ranges, self.fuse_time_ratio)
+                time_ratios(
+                    pool.facts,
+                    before,
+                    query,
+                    ranges,
+                    self.fuse_time_ratio,
+                    recall.evidence.number if recall.evidence else inf,
+                )
             )
             columns.fill_up([why for _, why in near])
         order = None
