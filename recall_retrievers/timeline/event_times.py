@@ -67,7 +67,10 @@ def _directed(text: str, recorded_at: datetime) -> Iterator[TimeRange]:
             # "Parents' evening: 12 November" is how a plan is noted.
             noted = text[: named.span[0] if named.span else 0].rstrip().endswith((":", "："))
             nearer = not noted and _is_nearer(named, coming, recorded_at)
-            yield from (named, coming) if nearer else (coming, named)
+            likely, other = (named, coming) if nearer else (coming, named)
+            yield likely
+            if dated:
+                yield other
 
 
 def _start(named: TimeRange) -> datetime:

@@ -140,7 +140,7 @@ _CUES = Cues(
     asking="""due deadline* planned scheduled booked coming_up is_coming on_my_calendar in_my_calendar
     on_the_calendar free_on am_i_free are_we_free do_i_have do_we_have have_i_got
     what's_on what_is_on is_happening happening_on can_you_come can_we_meet going_to i'm_*ing
-    we're_*ing am_i_*ing are_we_*ing is_*ing_on appointment*""",
+    we're_*ing is_*ing_on appointment*""",
     never="need needed indeed speed feed seed weed bed red wed hundred sacred did_n't",
 )
 
