@@ -22,6 +22,7 @@ class Cues:
         back: A past tense.
         present: A present tense or the noun of a coming event; it tells of a plan where no past
             tense is near.
+        being: "Is": what is on a day is ahead, and a question with it need not be.
         asking: What makes a question one about what is to come: "what's on", "am I free".
         never: Words that only look like a past tense: "need".
     """
@@ -31,6 +32,7 @@ class Cues:
     back: str
     present: str = ""
     asking: str = ""
+    being: str = ""
     never: str = ""
     spaced: bool = True  # words stand apart
 
@@ -41,7 +43,7 @@ class Cues:
             for kind, words in (
                 ("never", self.never),
                 ("arranged", self.arranged),
-                ("ahead", self.ahead),
+                ("ahead", f"{self.ahead} {self.being}"),
                 ("present", self.present),
                 ("back", self.back),
             )

@@ -129,7 +129,7 @@ _CUES = Cues(
     ran sold sent slept spent spoke taught thought woke won wrote drove ate caught chose hurt used
     died done gone seen eaten taken given known written spoken driven broken chosen worn""",
     present="""due deadline* delivery collection last_day first_day first_evening first_lesson
-    appointment* reservation* reminder valid is are am be has have starts? ends finish* expire* renew* lapse* runs opens? closes?
+    appointment* reservation* reminder valid be has have starts? ends finish* expire* renew* lapse* runs opens? closes?
     returns? leaves? arrives? departs? comes? moves? meets? visits? turns? gets? takes? plays? works?
     celebrates? travels? stays? launch* retires? graduates? begins? go goes becomes? pays? hosts?
     sees? resumes? lands? falls? switch* changes? joins? fly flies marry marries apply applies call
@@ -140,7 +140,8 @@ _CUES = Cues(
     asking="""due deadline* planned scheduled booked coming_up is_coming on_my_calendar in_my_calendar
     on_the_calendar free_on am_i_free are_we_free do_i_have do_we_have have_i_got
     what's_on what_is_on is_happening happening_on can_you_come can_we_meet going_to i'm_*ing
-    we're_*ing is_*ing_on appointment*""",
+    we're_*ing is_*ing_on am_*_going are_*_going is_*_going appointment*""",
+    being="is are am",
     never="need needed indeed speed feed seed weed bed red wed hundred sacred did_n't",
 )
 
