@@ -50,6 +50,13 @@ _MOST_RANGES = 64  # a pasted calendar names hundreds of days; a question names 
 _HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
 _ONLY_CHINESE = re.compile("[你您们們吗嗎呢吧么麼这這哪谁誰什没說说在了的过過我他她它]")
+_OPENS_A_TIME = re.compile(  # "when did I ...?" asks for a time, and names none
+    r"(?<=\w)(?<!me)(?<!know),?\s(?:when|while|before|after|since|until|till|during|around|through|back then"
+    r"|als|bevor|nachdem|seit|während|damals|cuando|antes|después|desde|durante|mientras|quand|lorsque"
+    r"|avant|après|depuis|pendant)\b[^,.?!]*|[^，。？什么]{0,12}(?<!什么)(?:时候|期间|以前|以后|之前|之后|那[天年晚])"
+    r"|[^、。？]{0,12}(?:の時|の頃|の間|前に|後に)",
+    re.IGNORECASE,
+)
 _LATIN_WORD = re.compile(r"[A-Za-z]{3}")
 _BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
 
@@ -147,6 +154,16 @@ def without_time_words(text: str, ranges: list[TimeRange]) -> str:
         rest = f"{rest[:start].rstrip()} {rest[end:].lstrip()}"
     rest = _BEFORE_A_STOP.sub(r"\1", rest).strip(" ,;:-，：")
     return rest if any(letter.isalnum() for letter in rest) else text
+
+
+def unread_time(question: str) -> tuple[int, int] | None:
+    """The place of words that open a time, such as "when I was in college", up to the next stop.
+
+    A calendar cannot read them. So a caller looks here only where `extract_time` reads nothing, and
+    may then ask a language model.
+    """
+    match = _OPENS_A_TIME.search(question)
+    return match.span() if match else None
 
 
 def language_of(text: str) -> str:

@@ -145,9 +145,13 @@ def test_what_comes_back_every_week_does_so_on_the_askers_calendar() -> None:
 
 @table(
     ("question", "is_trusted"),
-    [("What did we eat in May?", True), ("How often did we eat soup on Mondays?", False)],
+    [
+        ("What did we eat on Monday 20 May?", True),
+        ("What did we eat in May?", False),
+        ("How often did we eat soup on Mondays?", False),
+    ],
 )
-def test_a_month_is_trusted_for_its_name_and_a_day_of_every_week_is_not(
+def test_a_day_is_trusted_for_its_name_and_a_month_or_a_day_of_every_week_is_not(
     question: str, is_trusted: bool
 ) -> None:
     now = datetime(2024, 6, 12, 12, tzinfo=UTC)
@@ -158,7 +162,7 @@ def test_a_month_is_trusted_for_its_name_and_a_day_of_every_week_is_not(
     fused = FuseRerank().apply(Recall(query, (inside, outside))).memories
 
     [trust] = [each.trace["time_trust"] for each in fused if each.content == "soup"]
-    assert (trust >= 0.5) is is_trusted
+    assert (trust > 0.3) is is_trusted
 
 
 def test_candidates_that_were_fused_without_a_time_can_be_fused_with_one() -> None:
