@@ -26,8 +26,8 @@ from typing import Any
 from benchmarks.datasets import DataError
 from benchmarks.output import json_file, write_json
 from recall_retrievers.core.candidate import Candidate, candidates
-from recall_retrievers.core.citation import Claim
 from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.query import Claim
 from recall_retrievers.llm.checking.citation_check import Judgement, judge, shown_of
 from recall_retrievers.llm.citing import Cites
 from recall_retrievers.llm.fencing import body

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.store.embedding.local_model import LocalModel
+from recall_retrievers.store.embedding.local_model import LocalModel, TokenVectors
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
-from recall_retrievers.store.embedding.token_vectors import TokenVectors
 
 _CHUNK = 128
 _NO_TOKENS = np.empty((0, 0), dtype=np.float32)

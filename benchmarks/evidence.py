@@ -41,8 +41,7 @@ from benchmarks.embedding import OncePerText, once_per_text
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import open_store
 from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.core.query import Filter
-from recall_retrievers.core.recall import Evidence
+from recall_retrievers.core.query import Evidence, Filter
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.text.questions import asks_about, person
 

@@ -21,9 +21,8 @@ from benchmarks.embedding import once_per_text
 from langchain_recall.embedding import MiniLM as LangChainMiniLM
 from recall_retrievers.core.memory_lines import read_memories
 from recall_retrievers.evaluation.questions import read_questions
-from recall_retrievers.store.embedding.local_model import asked
+from recall_retrievers.store.embedding.local_model import TokenVectors, asked, unit
 from recall_retrievers.store.embedding.minilm import MiniLM
-from recall_retrievers.store.embedding.token_vectors import TokenVectors, unit
 
 USERS = 20
 _EXAMPLES = Path("examples/memorybank")

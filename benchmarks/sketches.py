@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.embedding import EMBEDDINGS, once_per_text
 from benchmarks.real_rows import texts_and_questions
-from recall_retrievers.store.embedding.token_vectors import unit
+from recall_retrievers.store.embedding.local_model import unit
 from recall_retrievers.store.rows.vectors import Vectors
 
 _COMPARED = (1_000, 2_000, 4_000, 8_000, 16_000)

@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 from benchmarks.datasets import read_retrieval_set
 from benchmarks.embedding import EMBEDDINGS
 from recall_retrievers.store.chroma.search_text import index_text
-from recall_retrievers.store.embedding.local_model import LocalModel
+from recall_retrievers.store.embedding.local_model import LocalModel, unit
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
-from recall_retrievers.store.embedding.token_vectors import unit
 
 DIMENSIONS = 128
 
@@ -66,8 +65,7 @@ def _tokens(model: LocalModel, folder: Path) -> NDArray[np.float32]:
     vectors = []
     for text in dict.fromkeys(index_text(memory) for corpus in corpora for memory in corpus):
         numbers = network.tokens("passage", text)
-        ids = np.array([numbers], dtype=np.int64)
-        [hidden] = network.run(ids, np.ones_like(ids))
+        _, [hidden] = network.run([numbers])
         vectors.append(hidden[network.telling(numbers)])
     return unit(np.concatenate(vectors))
 

@@ -14,7 +14,7 @@ from recall_retrievers.core.flat_metadata import (
     untraced,
 )
 from recall_retrievers.core.memory import SCORE_KEY
-from recall_retrievers.core.recall import Nothing
+from recall_retrievers.core.query import Nothing
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.streamed import Done
 

@@ -21,7 +21,7 @@ from langchain_core.runnables.retry import RunnableRetry
 
 from langchain_recall._convert import to_candidate, to_document
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.query import Recall
 from recall_retrievers.core.requests import Prompt, Refine, Reply
 from recall_retrievers.core.stage import StageRun
 from recall_retrievers.core.streamed import Show

@@ -30,7 +30,8 @@ from langchain_recall._convert import to_candidate, to_document, to_documents
 from langchain_recall._world import LangChainWorld, Model, StageInput
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.flat_metadata import memories_in
-from recall_retrievers.core.query import Query, Timed
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.settings import Timed
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.world import arun, completed, run
 from recall_retrievers.llm.model_stage import ModelStage

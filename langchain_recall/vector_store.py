@@ -13,7 +13,7 @@ from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope, ScopeInput
 from recall_retrievers.core.world import completed, settled
-from recall_retrievers.ranking.diversity import compared, diversified
+from recall_retrievers.ranking.near_duplicates import compared, diversified
 from recall_retrievers.stages.retrieve import SearchMethod
 from recall_retrievers.store.chroma.framework_objects import (
     document_metadata,

@@ -15,7 +15,7 @@ from recall_retrievers.core.flat_metadata import (
     untraced,
 )
 from recall_retrievers.core.memory import TRACE_PREFIX
-from recall_retrievers.core.recall import Nothing
+from recall_retrievers.core.query import Nothing
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.streamed import Done
 from recall_retrievers.store.chroma.fields import NODE_SOURCE

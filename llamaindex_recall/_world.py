@@ -30,7 +30,7 @@ from pydantic import BaseModel
 
 from llamaindex_recall._convert import ByItsName, to_candidate, to_node
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.query import Recall
 from recall_retrievers.core.requests import Prompt, Refine, Reply
 from recall_retrievers.core.stage import StageRun
 from recall_retrievers.core.world import World, each_of, settled

@@ -26,7 +26,8 @@ from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import options_of
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.flat_metadata import memories_in
-from recall_retrievers.core.query import Query, Timed
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.settings import Timed
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.core.world import arun, run
 from recall_retrievers.llm.model_stage import ModelStage

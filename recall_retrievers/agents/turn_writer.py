@@ -85,9 +85,7 @@ class TurnWriter:
         turns = conversation(
             [turn for message in batch.messages for turn in _turns(message, own.scope)],
             scope=own.scope,
-            created_at=None,
             now=batch.time,
-            turn_before="",
             stored=own.get,
         )
         if turns:  # a message that comes with its id may have been another session's before

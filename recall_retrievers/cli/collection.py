@@ -21,7 +21,6 @@ from recall_retrievers.core.memory_lines import Lines, left_out
 from recall_retrievers.core.system import make_private
 from recall_retrievers.store import Fields, RecallStore
 from recall_retrievers.store.chat_exports import read_file
-from recall_retrievers.store.copying import add_with_vectors
 from recall_retrievers.store.embedding.embedder import DEFAULT
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.store import Store
@@ -169,7 +168,7 @@ def _add(store: Store, read: Lines, model: str, name: str) -> None:
     if unknown := len(read.vectors) - len(known):
         complain(f"{unknown:,} vectors are of another model than {model}; their texts are embedded")
     try:
-        add_with_vectors(store, memories, known, progress=True)
+        store.add_embedded(memories.values(), known, progress=True)
     except KeyboardInterrupt:
         stored, wanted = len(store.get([*memories])), len(memories)
         raise KeyboardInterrupt(

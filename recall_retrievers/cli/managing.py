@@ -33,7 +33,6 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.system import new_private
 from recall_retrievers.store import Fields, RecallStore
 from recall_retrievers.store.conditions import Conditions
-from recall_retrievers.store.copying import vectors_in
 from recall_retrievers.store.doctor import Checked, Repaired
 from recall_retrievers.store.embedding.embedder import MULTILINGUAL
 from recall_retrievers.store.embedding.multilingual import Multilingual
@@ -124,9 +123,10 @@ def _with_vectors(store: RecallStore, memories: Iterable[Memory]) -> Iterator[di
     """The lines of memories with their vectors, read page by page."""
     remaining = iter(memories)
     while page := list(islice(remaining, _PAGE)):
-        vectors = vectors_in(store, [memory.id for memory in page])
+        vectors = store.vectors([memory.id for memory in page])
         for memory in page:
-            yield memory_line(memory, model=store.embedding_model, vector=vectors.get(memory.id))
+            vector = vectors[memory.id].tolist() if memory.id in vectors else None
+            yield memory_line(memory, model=store.embedding_model, vector=vector)
 
 
 @contextmanager

@@ -13,9 +13,8 @@ from numbers import Real
 from typing import Any, Protocol, Self
 
 from recall_retrievers.core.candidate import Candidate, Note, Step, copied
-from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.memory import SCORE_KEY, TRACE_PREFIX
-from recall_retrievers.core.recall import OUTCOME, Recall
+from recall_retrievers.core.query import OUTCOME, Citation, Recall
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.timeline import TimeRange, parse_time
 from recall_retrievers.timeline.parse_time import in_zone

@@ -1,24 +1,26 @@
 """Memory: one stored item, and which of its times lie in a range."""
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import (
+    AfterValidator,
     ConfigDict,
     Field,
     StrictBool,
     StrictFloat,
     StrictInt,
     StrictStr,
+    ValidationInfo,
     field_validator,
 )
 
 from recall_retrievers.core.errors import MemoryFormatError
-from recall_retrievers.core.query import AwareTime, TimeInput
 from recall_retrievers.core.scope import Scope, ScopeInput, ScopeName
-from recall_retrievers.core.settings import Settings, Share
+from recall_retrievers.core.settings import AwareTime, Settings, Share, TimeInput
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.timeline import Recurrence, TimeRange
 from recall_retrievers.timeline.calendar_names import weekday_name
@@ -38,6 +40,7 @@ TimeMatch = Literal["recorded", "event"]
 
 
 TRACE_PREFIX = "recall_"  # the prefix of the keys of a trace in flat metadata
+REFLECTION = "reflection"  # the memory type of a reflection
 SCORE_KEY = "relevance_score"  # the metadata key of a score, as LangChain's rerankers write it
 _SCALARS = {str, bool, int, float}
 _DAY = timedelta(days=1)
@@ -45,6 +48,15 @@ _DAY = timedelta(days=1)
 # even the week in which the clocks go back. A month does not find the year around it.
 _COARSEST = 8
 _LARGEST_INTEGER = 2**63 - 1  # Chroma silently turns larger ones into floats
+
+
+def _says_something(text: str, field: ValidationInfo) -> str:
+    if not text.strip():
+        raise ValueError(f"{field.field_name} must hold some text; got only white space")
+    return text
+
+
+Text = Annotated[str, Field(min_length=1), AfterValidator(_says_something)]  # of a memory
 
 
 class UnreadEvents(tuple[TimeRange, ...]):
@@ -185,7 +197,7 @@ class Memory(Dated, Settings):
         **{name: f"here it is scope={{{name!r}: ...}}" for name in get_args(ScopeName)},
     }
 
-    content: str = Field(min_length=1)
+    content: Text
     id: str = ""
     memory_type: str = "observation"
     created_at: AwareTime | None = None
@@ -222,13 +234,6 @@ class Memory(Dated, Settings):
             superseded_by: str = "",
             superseded_at: TimeInput | None = None,
         ) -> None: ...
-
-    @field_validator("content")
-    @classmethod
-    def _says_something(cls, content: str) -> str:
-        if not content.strip():
-            raise ValueError("content must hold some text; got only white space")
-        return content
 
     @field_validator("metadata", mode="before")
     @classmethod
@@ -284,3 +289,7 @@ def _longest_on(recurrence: Recurrence) -> timedelta:
 def is_reserved(key: object) -> bool:
     """Whether a key of flat metadata is reserved for the trace of a result."""
     return isinstance(key, str) and (key.startswith(TRACE_PREFIX) or key == SCORE_KEY)
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -3,12 +3,23 @@
 import inspect
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+)
 
 from recall_retrievers.core.errors import QueryError, SettingsError
 from recall_retrievers.core.settings_messages import got, public_name, settings_error
+from recall_retrievers.timeline import parse_time
+from recall_retrievers.timeline.parse_time import moment_of, resolve_timezone
 
 # Every number has an upper bound: a search allocates room for as many results as it is to return.
 MOST_RESULTS = 10_000
@@ -107,3 +118,49 @@ class Settings(BaseModel):
                 except ValueError:  # pydantic has found that, too
                     values = None
                 raise settings_error(cls, error, values) from None
+
+
+TimeInput = int | float | str | datetime
+"""A moment: epoch seconds, ISO 8601, or a datetime; without a zone, it is read in the asker's."""
+
+
+def _moment(value: Any, field: ValidationInfo) -> datetime:
+    try:
+        return parse_time(value, name=field.field_name or "a time")
+    except TypeError as error:  # pydantic does not gather a TypeError among its errors
+        raise ValueError(str(error)) from error
+
+
+AwareTime = Annotated[datetime, BeforeValidator(_moment)]
+
+
+def _is_a_time(timestamp: Any, field: ValidationInfo) -> object:
+    if timestamp is not None:
+        _moment(timestamp, field)
+    return timestamp
+
+
+def _is_a_zone(timezone: str) -> str:
+    resolve_timezone(timezone)
+    return timezone
+
+
+Timestamp = Annotated[TimeInput | None, BeforeValidator(_is_a_time)]  # None = the clock
+
+Timezone = Annotated[str, AfterValidator(_is_a_zone)] | None  # see `Timed`
+
+
+class Timed(Settings):
+    """The reference time, and the time zone of the user.
+
+    Args:
+        timestamp: Epoch seconds, ISO 8601 or datetime. None = the clock.
+        timezone: Such as "Europe/Berlin". None = the timestamp's own, else the machine's.
+    """
+
+    timestamp: Timestamp = None
+    timezone: Timezone = None
+
+    def moment(self, now: datetime) -> datetime:
+        """The reference time, in the asker's time zone: the one set, else the clock's ``now``."""
+        return moment_of(self.timestamp, self.timezone, now)

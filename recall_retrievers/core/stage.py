@@ -15,8 +15,7 @@ from typing import ClassVar
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Pool
-from recall_retrievers.core.query import Query
-from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.query import Query, Recall
 from recall_retrievers.core.requests import (
     Answers,
     Fetch,

@@ -24,7 +24,7 @@ from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.concurrent import call_all, call_all_async
 from recall_retrievers.core.errors import RecallError, StoreError
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.query import Recall
 from recall_retrievers.core.requests import (
     Answers,
     Fetch,

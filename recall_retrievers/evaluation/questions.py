@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pydantic import ConfigDict, Field
 
 from recall_retrievers.core.errors import QuestionFileError, ScopeError, SettingsError
-from recall_retrievers.core.query import Timed, TimeInput
 from recall_retrievers.core.scope import Scope, ScopeInput, with_scope
+from recall_retrievers.core.settings import Timed, TimeInput
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.retriever.call_options import CallOptions
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isclose
 
 from recall_retrievers.core.candidate import Candidate, Step
-from recall_retrievers.core.recall import JOINED, OUTCOME
+from recall_retrievers.core.query import JOINED, OUTCOME
 from recall_retrievers.core.stage import stamped_ranges
 from recall_retrievers.timeline.wording import in_words
 

@@ -6,8 +6,8 @@ A reply may be prose in place of JSON, an honest "nothing", or still being writt
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from recall_retrievers.core.citation import Claim
 from recall_retrievers.core.errors import ReplyError
+from recall_retrievers.core.query import Claim
 from recall_retrievers.llm.fencing import visible
 from recall_retrievers.llm.prompts import MOST_SENTENCES
 from recall_retrievers.llm.replies import (

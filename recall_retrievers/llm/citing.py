@@ -10,9 +10,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import ModelError, ReplyError, described
-from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.query import Citation, Recall
 from recall_retrievers.core.requests import Answers, Prompt, Request, Requests, Work
 from recall_retrievers.core.settings import Share
 from recall_retrievers.llm.checking.citation_check import Verified, notes_on, verify

@@ -27,7 +27,7 @@ from recall_retrievers.llm.replies import (
     without_thoughts,
 )
 from recall_retrievers.llm.windows import Orders, Window, failures, read_replies, some_failed
-from recall_retrievers.ranking.relevance import by_score, relevances, start
+from recall_retrievers.ranking.fusion import by_score, relevances, start
 
 NOT_JUDGED = "not judged"
 """The value of ``semantic`` in the trace of a memory that has no score by the model."""

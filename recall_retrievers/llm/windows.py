@@ -10,8 +10,7 @@ from pydantic import Field
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.errors import ReplyError, described
 from recall_retrievers.core.message import latest
-from recall_retrievers.core.query import Query
-from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.query import Query, Recall
 from recall_retrievers.llm.fencing import body, harmless, quoted, quoted_messages, quoted_question
 from recall_retrievers.text.tokens import Counter, cut, token_counter
 

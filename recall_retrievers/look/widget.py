@@ -10,9 +10,8 @@ import traitlets
 
 from recall_retrievers.agents.recall_tool import RecallToolInput
 from recall_retrievers.core.errors import RecallError, StoreError
-from recall_retrievers.core.query import Timestamp
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.core.settings import Count
+from recall_retrievers.core.settings import Count, Timestamp
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.world import completed
 from recall_retrievers.explain.explanation import Explanation, explain

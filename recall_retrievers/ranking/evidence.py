@@ -12,7 +12,7 @@ from statistics import fmean
 import numpy as np
 
 from recall_retrievers.core.pool import Arm, Facts, Keys, Scores, WordsInScope
-from recall_retrievers.core.recall import Evidence, EvidenceSign
+from recall_retrievers.core.query import Evidence, EvidenceSign
 from recall_retrievers.text.questions import (
     asks_about,
     asks_for_advice,

@@ -1,11 +1,12 @@
-"""Fusion: one pool out of the arms of a search, by meaning and by words.
+"""Scores on one scale: the arms of a search fused into one pool, and the relevance of candidates.
 
 Similarities and BM25 scores have different scales. So both are divided by the best of the pool
 before they are weighed. Fusion by rank alone would lose how much better the first is; scores
 stretched between the worst and the best of the pool would exaggerate (0.02 to 0.05 Recall@5).
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Arm, Facts, Keys, Pool, Scores, keys_of, measures_at
-from recall_retrievers.text.bm25 import MOST_FREQUENT
+from recall_retrievers.text.words import MOST_FREQUENT
 
 Fusion = Literal["scores", "ranks"]
 
@@ -230,3 +231,76 @@ def _by_rank(scores: Scores | None, number: int) -> Scores:
 
 def rank_score(rank: int) -> float:
     return (_RANK_OFFSET + 1) / (_RANK_OFFSET + rank)
+
+
+_OF_THE_BEST = "so that the best has 1"
+
+
+def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
+    """For each candidate, the first step of a stage if no other stage has scored it since.
+
+    A stage leaves such a score as it is, so a second run changes nothing.
+    """
+    marks: list[Step | None] = []
+    for memory in memories:
+        mark: Step | None = None
+        for step in reversed(memory.steps):
+            if step.stage == stage and (mark or step.after == memory.score):
+                mark = step
+            elif step.change != "note" or step.stage == stage:
+                break
+        marks.append(mark)
+    return marks
+
+
+def relevances(scores: Sequence[float | None], marks: Sequence[Step | None] = ()) -> list[float]:
+    """The relevance of each candidate before a stage weighs it, 0 to 1.
+
+    Scores on a larger scale are divided by the best one. A candidate without a finite score gets
+    one from its place. A candidate with a mark (`own_marks`) has the relevance of then.
+    """
+    before = [*scores]
+    for place, mark in enumerate(marks):
+        before[place] = mark.after if mark else before[place]
+    finite = [None if score is None or not math.isfinite(score) else score for score in before]
+    scale = max([1.0, *[score for score in finite if score is not None]])
+    return [
+        1 - place / len(finite) if score is None else (score if score > 0 else 0.0) / scale
+        for place, score in enumerate(finite)
+    ]
+
+
+def reweighed(
+    memories: Sequence[Candidate], stage: str, weigh: Callable[[Candidate, float], Candidate]
+) -> tuple[Candidate, ...]:
+    marks = own_marks(memories, stage)
+    worths = relevances([memory.score for memory in memories], marks)
+    pairs = zip(memories, worths, marks, strict=True)
+    return by_score([memory if mark else weigh(memory, worth) for memory, worth, mark in pairs])
+
+
+def by_score(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    return tuple(sorted(memories, key=lambda memory: -(memory.score or 0.0)))
+
+
+def start(score: float | None, relevance: float, stage: str) -> Step:
+    notes = {"relevance": relevance}
+    if score == relevance:
+        return Step(stage, after=relevance, notes=notes)
+    if score is None:
+        why = "for its place, without a score"
+    elif not math.isfinite(score):
+        why = f"for its place, with the score {score}"
+    elif score < 0 or not relevance:
+        why = "for a score below 0"
+    else:
+        return Step(stage, "divide", score / relevance, relevance, about=_OF_THE_BEST, notes=notes)
+    return Step(stage, "set", relevance, relevance, about=why, notes=notes)
+
+
+def within_one(memory: Candidate, best: float, stage: str) -> Candidate:
+    """A candidate with its score divided by the best of all, if that is above 1; as a last step."""
+    if best <= 1 or memory.score is None:
+        return memory
+    score = memory.score / best
+    return memory.after(score, Step(stage, "divide", best, score, about=_OF_THE_BEST))

@@ -10,9 +10,9 @@ from pydantic import BeforeValidator, field_validator, model_validator
 
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.message import MOST_MESSAGES, Message, read_messages
-from recall_retrievers.core.query import Filter, Timed, TimeInput, Timestamp
+from recall_retrievers.core.query import Filter
 from recall_retrievers.core.scope import Scope, ScopeInput
-from recall_retrievers.core.settings import Count, Seconds
+from recall_retrievers.core.settings import Count, Seconds, Timed, TimeInput, Timestamp
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.stages.retrieve import Method, SearchMethod

@@ -39,9 +39,9 @@ from recall_retrievers.agents.recall_tool import (
 from recall_retrievers.core import errors
 from recall_retrievers.core.errors import QueryError, StoreError, StoreUnavailableError
 from recall_retrievers.core.message import MOST_MESSAGES
-from recall_retrievers.core.query import Filter, Timestamp, Timezone
+from recall_retrievers.core.query import Filter
 from recall_retrievers.core.scope import ANYBODY, Scope
-from recall_retrievers.core.settings import Settings
+from recall_retrievers.core.settings import Settings, Timestamp, Timezone
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import World
 from recall_retrievers.look.answer import MemoryView, Span, TimeView

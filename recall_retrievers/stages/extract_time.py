@@ -17,7 +17,7 @@ from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Flow, Recall, stamped
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.llm.time_question import read_time, time_prompt
-from recall_retrievers.ranking.relevance import PAUSE
+from recall_retrievers.ranking.ratios import PAUSE
 from recall_retrievers.text.sessions import NamedSession, named_sessions
 from recall_retrievers.timeline import TimeRange, extract_time
 from recall_retrievers.timeline.extract_time import Language, unread_time, without_time_words

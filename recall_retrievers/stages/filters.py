@@ -13,14 +13,14 @@ from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.errors import IdLookupError
+from recall_retrievers.core.memory import REFLECTION, digest
 from recall_retrievers.core.pool import facts_of
 from recall_retrievers.core.query import Query
-from recall_retrievers.core.reflection import digest, is_reflection
 from recall_retrievers.core.settings import Days, Share
 from recall_retrievers.core.stage import Fetch, Flow, Recall, Stage
 from recall_retrievers.llm.windows import fit_budget
+from recall_retrievers.ranking.fusion import by_score, reweighed, start
 from recall_retrievers.ranking.near_duplicates import copies, for_all
-from recall_retrievers.ranking.relevance import by_score, reweighed, start
 from recall_retrievers.text.tokens import Counter
 from recall_retrievers.timeline import half_life_weight
 
@@ -203,6 +203,6 @@ class StaleReflections(Stage):
 def _sources(memory: Candidate) -> dict[str, str]:
     """The digests that the sources of a reflection had, by their ids; other memories have none."""
     ids, digests = map(memory.metadata.get, ("source_ids", "source_digests"))
-    if not is_reflection(memory) or not isinstance(ids, list) or not isinstance(digests, list):
-        return {}
-    return dict(zip(map(str, ids), map(str, digests), strict=False))
+    if memory.memory_type == REFLECTION and isinstance(ids, list) and isinstance(digests, list):
+        return dict(zip(map(str, ids), map(str, digests), strict=False))
+    return {}

@@ -12,23 +12,19 @@ from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.pool import Pool
-from recall_retrievers.core.query import Query
-from recall_retrievers.core.recall import left_out
+from recall_retrievers.core.query import Query, left_out
 from recall_retrievers.core.settings import Ratio, Share
 from recall_retrievers.core.stage import RankStage, Recall, limit, stamped, stamped_ranges
-from recall_retrievers.ranking.orders import fitting, later_first, order_ratios
-from recall_retrievers.ranking.relevance import (
-    own_marks,
-    relevances,
-    session_ratios,
-    spread_ratios,
-    start,
-    within_one,
-)
-from recall_retrievers.ranking.time_ratios import (
+from recall_retrievers.ranking.fusion import own_marks, relevances, start, within_one
+from recall_retrievers.ranking.ratios import (
     TimeRatio,
+    fitting,
+    later_first,
     near_the_time,
+    order_ratios,
+    session_ratios,
     short_times,
+    spread_ratios,
     time_ratios,
 )
 from recall_retrievers.text.order import AskedOrder, asked_order

@@ -12,8 +12,8 @@ from recall_retrievers.core.stage import Flow, Recall, limit
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
 from recall_retrievers.llm.judging import Judge, as_scorer, judged, scored
 from recall_retrievers.llm.prompts import SCORE_PAIRS
+from recall_retrievers.ranking.fusion import by_score
 from recall_retrievers.ranking.near_duplicates import distinct
-from recall_retrievers.ranking.relevance import by_score
 
 SEMANTIC = f"""\
 You judge how well memories answer a question. Give each memory that bears on the question a \

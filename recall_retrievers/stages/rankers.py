@@ -13,7 +13,7 @@ from recall_retrievers.core.candidate import Candidate, Note, Step
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.settings import Days, Ratio
 from recall_retrievers.core.stage import RankStage, Recall
-from recall_retrievers.ranking.relevance import reweighed, start
+from recall_retrievers.ranking.fusion import reweighed, start
 
 _HYBRID = "HybridRank"
 _DAY = timedelta(days=1)

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.errors import QueryError
 from recall_retrievers.core.message import Message, read_messages
-from recall_retrievers.core.recall import JOINED
+from recall_retrievers.core.query import JOINED
 from recall_retrievers.core.requests import Work
 from recall_retrievers.core.settings import Count
 from recall_retrievers.core.stage import Flow, Recall, Stage

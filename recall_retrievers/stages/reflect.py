@@ -6,13 +6,12 @@ Without a model, and if no sentence can be verified, the first sentences of the 
 from collections.abc import Sequence
 from dataclasses import replace
 from string import Template
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import ModelError, RecallError, ReplyError
-from recall_retrievers.core.query import Query
-from recall_retrievers.core.reflection import is_reflection, reflection_of
+from recall_retrievers.core.memory import REFLECTION, Memory, digest
+from recall_retrievers.core.query import Citation, Query, cited_ids
 from recall_retrievers.core.stage import Flow, Prompt, Recall, Write
 from recall_retrievers.llm.checking.citation_check import Verified
 from recall_retrievers.llm.cited_text import sentences_in
@@ -74,7 +73,7 @@ class Reflect(Cites):
 
     def apply(self, recall: Recall) -> Flow:
         """Write the reflection, verify every sentence of it, and store it if that is set."""
-        sources = tuple(each for each in recall.memories if not is_reflection(each))
+        sources = tuple(each for each in recall.memories if each.memory_type != REFLECTION)
         if not sources:
             why = "there is nothing to reflect on but reflections"
             return recall.fell_back(self.stage_name, why) if recall.memories else recall
@@ -117,6 +116,29 @@ class Reflect(Cites):
     def _prompt(self, query: Query, window: Window) -> Prompt:
         system = SYSTEM.substitute(WANTED[self.kind])
         return self.about(query, window, system, REPLY_FORMS["points"])
+
+
+def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> Memory:
+    """A reflection as a memory, with the question, and the ids and text digests of its sources.
+
+    Its id is a digest, so it is stored once. It expires with the first of its sources.
+    """
+    query = recall.query
+    texts = {memory.id: memory.content for memory in recall.memories}
+    ids = cited_ids(citations)
+    ends = [x.expires_at for x in recall.memories if x.id in ids and x.expires_at]
+    owner = sorted(query.scope.fields().items())
+    digests = [digest(texts[memory_id]) for memory_id in ids]
+    about: dict[str, Any] = {"query": query.text, "source_ids": ids, "source_digests": digests}
+    return Memory(
+        id=f"reflection-{digest(repr((owner, ids, text)))}",
+        content=text,
+        memory_type=REFLECTION,
+        created_at=query.reference_time,
+        scope=query.scope,
+        expires_at=min(ends, default=None),
+        metadata={name: value for name, value in about.items() if value},
+    )
 
 
 def _first_sentences(memories: Sequence[Candidate]) -> tuple[Citation, ...]:

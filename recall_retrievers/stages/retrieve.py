@@ -14,16 +14,14 @@ from recall_retrievers.core.candidate import Candidate, Hit, Step
 from recall_retrievers.core.errors import StoreError
 from recall_retrievers.core.memory import Standing
 from recall_retrievers.core.pool import Arm, Facts, Pool, arms_of, keys_of
-from recall_retrievers.core.query import Query
-from recall_retrievers.core.recall import Evidence, left_out
+from recall_retrievers.core.query import Evidence, Query, left_out
 from recall_retrievers.core.requests import MOST_HITS, Listing, Work
 from recall_retrievers.core.settings import Count, Settings, Share
 from recall_retrievers.core.stage import Flow, Recall, Search, Stage
-from recall_retrievers.ranking.diversity import diversified
 from recall_retrievers.ranking.evidence import evidence_for
-from recall_retrievers.ranking.time_ratios import time_alone
 from recall_retrievers.ranking.fusion import Fusion, by_similarity, fuse_arms, unmeasured
-from recall_retrievers.ranking.near_duplicates import copies, for_all
+from recall_retrievers.ranking.near_duplicates import copies, diversified, for_all
+from recall_retrievers.ranking.ratios import time_alone
 from recall_retrievers.text.order import AskedOrder, asked_order, without_order
 from recall_retrievers.text.questions import asks_for_time_alone, asks_what_was_before
 from recall_retrievers.text.words import words

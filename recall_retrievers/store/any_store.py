@@ -22,11 +22,10 @@ from recall_retrievers.core.errors import (
     KeywordSearchError,
     StoreError,
 )
-from recall_retrievers.core.memory import Memory, is_reserved
-from recall_retrievers.core.reflection import digest
+from recall_retrievers.core.memory import Memory, digest, is_reserved
 from recall_retrievers.core.settings import MOST_RESULTS, Count, Settings
 from recall_retrievers.core.stage import Search
-from recall_retrievers.core.world import completed
+from recall_retrievers.core.world import completed, settled
 from recall_retrievers.ranking.fusion import rank_score
 from recall_retrievers.store.chroma.fields import OWN_FIELDS, Fields, to_milliseconds
 from recall_retrievers.store.chroma.search_text import by_words
@@ -286,12 +285,9 @@ async def called(
     function: Callable[[Search], Found | Awaitable[Found]], search: Search, *, asynchronous: bool
 ) -> Found:
     """What a search finds that is a function of the user; a plain one is called in a thread."""
-    if asynchronous:
-        found = await asyncio.to_thread(function, search)
-        return await found if inspect.isawaitable(found) else found
-    found = function(search)
-    if not inspect.isawaitable(found):
-        return found
+    found = await asyncio.to_thread(function, search) if asynchronous else function(search)
+    if asynchronous or not inspect.isawaitable(found):
+        return await settled(found)
     if inspect.iscoroutine(found):
         found.close()
     raise StoreError(

@@ -64,7 +64,6 @@ def _turns(exported: Mapping[str, Any], timezone: str | None) -> list[Memory]:
         scope=Scope(session_id=str(session)) if session else Scope(),
         created_at=None if begun is None else parse_time(begun, timezone, name="created_at"),
         now=datetime.now(UTC),
-        turn_before="",
         stored=lambda _: [],
     )
 

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
-from itertools import islice
+from datetime import UTC, datetime, tzinfo
 from typing import ClassVar, Literal, Self, TypedDict
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import QueryError, SettingsError
-from recall_retrievers.core.memory import ALWAYS, Memory, MetadataValue, Standing, check_values
-from recall_retrievers.core.query import AwareTime, Filter, TimeInput
+from recall_retrievers.core.memory import (
+    ALWAYS,
+    Memory,
+    MetadataValue,
+    Standing,
+    Text,
+    check_values,
+)
+from recall_retrievers.core.query import Filter
 from recall_retrievers.core.requests import Search
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.core.settings import Settings, Share
+from recall_retrievers.core.settings import AwareTime, Settings, Share, TimeInput
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.store.chroma.fields import EARLIEST, OWN_FIELDS, Fields, to_milliseconds
-from recall_retrievers.store.chroma.where import filter_where, joined
+from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.fields import EARLIEST, to_milliseconds
+from recall_retrievers.store.chroma.where import Where, filter_where, joined
 from recall_retrievers.timeline import TimeRange, parse_time
 from recall_retrievers.timeline.parse_time import in_zone
 
@@ -33,8 +40,6 @@ Order = Literal["newest", "oldest"]
 
 UNDATED = EARLIEST - 1
 """The milliseconds of a memory without a time: it counts as older than all others."""
-
-_READ = 250  # rows that are read at once: below every limit
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -63,7 +68,6 @@ class Position:
 
     @classmethod
     def of(cls, memory: Memory | Candidate) -> Self:
-        """The place of a stored memory."""
         if not isinstance(memory, Memory | Candidate) or not memory.id:
             raise TypeError(
                 "after takes the last memory of the page before, as the store returned it, or "
@@ -139,21 +143,10 @@ class Conditions:
             return
         raise SettingsError("delete", (problem,))
 
-    def search(self, fields: Fields = OWN_FIELDS) -> Search:
-        types = {fields.memory_type: {"$in": list(self.types)}} if self.types else None
-        return Search("", 1, self.scope, joined(self.filter, types), **self.standing._asdict())
-
-    def follows(self, place: tuple[int, str]) -> bool:
-        if self.after is None:
-            return True
-        return place < self.after if self.newest else place > self.after
-
-    def pages(self, ids: Iterable[str]) -> Iterator[list[str]]:
-        """Ids in order, as many at once as are read; of the first page, no more than are wanted."""
-        rest, size = iter(ids), min(self.limit or _READ, _READ)
-        while page := list(islice(rest, size)):
-            yield page
-            size = _READ
+    def where(self, collection: Collection) -> Where | None:
+        key = collection.fields.memory_type
+        types = {key: {"$in": list(self.types)}} if self.types else None
+        return collection.filter_where(Search("", 1, filter=joined(self.filter, types)))
 
     def admits(self, memory: Candidate) -> bool:
         """Whether scope, time and end admit a memory; the filter is for who has the row."""
@@ -220,8 +213,6 @@ class MemoryChanges(TypedDict, total=False):
 
 
 class Changes(Settings):
-    """The changes of one call, checked."""
-
     public_name: ClassVar[str] = "update"
     elsewhere: ClassVar[Mapping[str, str]] = {
         "content": "here it is text",
@@ -229,29 +220,17 @@ class Changes(Settings):
         **dict.fromkeys(("user_id", "agent_id", "session_id", "workspace"), _OWNER),
     }
 
-    text: str = Field(default="", min_length=1)
+    text: Text = ""
     metadata: Mapping[str, object] = Field(default_factory=dict)
-    timestamp: AwareTime | None = None
+    timestamp: AwareTime = datetime.min.replace(
+        tzinfo=UTC
+    )  # never None: a stored memory always has one
     memory_type: str = ""
     expires_at: AwareTime | None = None
     events: tuple[TimeRange, ...] = ()
     author: str = ""
     when_to_use: str = ""
     quality: Share | None = None
-
-    @field_validator("text")
-    @classmethod
-    def _says_something(cls, text: str) -> str:
-        if not text.strip():
-            raise ValueError("text must hold some text; got only white space")
-        return text
-
-    @field_validator("timestamp", mode="before")
-    @classmethod
-    def _is_a_moment(cls, timestamp: object) -> object:
-        if timestamp is None:
-            raise ValueError("timestamp must be a moment; a stored memory always has one")
-        return timestamp
 
     def made_to(self, memory: Candidate, zone: tzinfo | None, *, read_events: bool) -> Memory:
         """The memory as it is after the changes; with ``zone``, in which "today" is read.

@@ -16,7 +16,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.message import read_message
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.ranking.relevance import PAUSE
+from recall_retrievers.ranking.ratios import PAUSE
 from recall_retrievers.store.chroma.rows import filled_in
 from recall_retrievers.store.chroma.search_text import ending, index_text
 from recall_retrievers.timeline import parse_time
@@ -35,10 +35,10 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
     messages: Iterable[object],
     *,
     scope: Scope,
-    created_at: datetime | None,
     now: datetime,
-    turn_before: str,
     stored: Stored,
+    created_at: datetime | None = None,
+    turn_before: str = "",
 ) -> list[Memory]:
     """The turns of a conversation as memories that can be stored; see `Store.add_conversation`.
 
@@ -107,15 +107,11 @@ def _linked(turns: Sequence[Memory], before: Memory | None) -> list[Memory]:
 def _goes_on(before: Memory, turn: Memory) -> bool:
     if before.created_at is None or turn.created_at is None or before.scope != turn.scope:
         return False
-    return abs(turn.created_at - before.created_at) < PAUSE and not _are_notes(before, turn)
-
-
-def _are_notes(before: Memory, turn: Memory) -> bool:
-    """Whether nobody is named, and both have a date without a clock time: notes of one day."""
-    moment = turn.created_at
-    if moment is None or moment != before.created_at or turn.author or before.author:
-        return False
-    return moment.minute % 15 == moment.second == moment.microsecond == 0  # midnight somewhere
+    moment, unnamed = turn.created_at, not (turn.author or before.author)
+    # Notes of one day have a date without a clock time, which is midnight somewhere.
+    is_day = moment.minute % 15 == moment.second == moment.microsecond == 0
+    notes = unnamed and is_day and moment == before.created_at
+    return not notes and abs(moment - before.created_at) < PAUSE
 
 
 def read_turn(message: object, scope: Scope) -> Memory | None:

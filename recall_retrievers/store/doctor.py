@@ -42,7 +42,7 @@ from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.watch import DATABASE
 from recall_retrievers.store.embedding.embedder import Embedder
-from recall_retrievers.store.embedding.token_vectors import unit
+from recall_retrievers.store.embedding.local_model import unit
 from recall_retrievers.store.rows.closing import changed_files, note_files, own_folder
 from recall_retrievers.store.rows.row_index import DAMAGED, is_torn, open_table
 
@@ -550,5 +550,5 @@ def _rebuilt(
             rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
             memories = [to_candidate(*row) for row in rows]
             to_embed = ["" if each is None else index_text(each) for each in memories]
-            store(page["ids"], embedding.embed_documents(to_embed))
+            store(page["ids"], embedding.embed_texts(to_embed).vectors)
     return len(ids) - len(left), len(left)

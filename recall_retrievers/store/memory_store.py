@@ -1,7 +1,6 @@
 """Stores as settings, and a store of any kind limited to one scope."""
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,16 +24,15 @@ from recall_retrievers.store.store import ScopedStore, Store
 def open_store(store: object) -> object:
     if isinstance(store, MemoryStore) and not isinstance(store, type):
         return store
-    problem = f"must be an open store; got {got(store)}"
     if isinstance(store, str | Path):
-        raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
-            f"{problem}. Open it: RecallStore({str(store)!r})"
-        )
-    if hasattr(store, "get_or_create_collection"):  # a client of Chroma's
-        raise ValueError(f"{problem}. Open it: RecallStore(client, 'the name of the collection')")
-    if hasattr(store, "upsert") and hasattr(store, "query"):
-        raise ValueError(f"{problem}. Open it: RecallStore(collection)")
-    raise ValueError(f"{problem}. Pass RecallStore(...), or AnyStore(source=...) for another store")
+        hint = f"Open it: RecallStore({str(store)!r})"
+    elif hasattr(store, "get_or_create_collection"):  # a client of Chroma's
+        hint = "Open it: RecallStore(client, 'the name of the collection')"
+    elif hasattr(store, "upsert") and hasattr(store, "query"):
+        hint = "Open it: RecallStore(collection)"
+    else:
+        hint = "Pass RecallStore(...), or AnyStore(source=...) for another store"
+    raise ValueError(f"must be an open store; got {got(store)}. {hint}")
 
 
 OpenStore = Annotated[MemoryStore, BeforeValidator(open_store)]
@@ -45,12 +43,6 @@ def within(store: object, scope: Scope) -> RecallStore | ScopedStore:
     if not isinstance(store, RecallStore | ScopedStore):
         raise TypeError(f"store must be an open RecallStore; got {got(store)}")
     return store.for_scope(**scope.fields()) if scope.fields() else store
-
-
-def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
-    # Not by isinstance: that takes 20 microseconds for a protocol, and every question asks.
-    required: tuple[ScopeName, ...] = getattr(store, "require_scope", ())
-    return required
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +75,15 @@ class NarrowedStore:
     def add(self, memories: Iterable[Memory]) -> list[str]:
         """Store memories in the scope; all of them, or none."""
         mine = [filled_in(memory, self.scope) for memory in memories]
-        ids = defaultdict[Scope, list[str]](list)
         for memory in mine:
             memory.scope.require(self.required)
-            ids[memory.scope] += [memory.id] * bool(memory.id and self.scope.fields())
+        known = [memory for memory in mine if memory.id and self.scope.fields()]
         with suppress(IdLookupError):  # the store itself says whether it can be written
-            for stored in (each for owner in ids for each in self._stored(ids[owner], owner)):
-                if not self.scope.holds(stored.scope):
-                    raise id_is_taken(stored.id, self.scope)
+            for owner in {memory.scope for memory in known}:
+                ids = [memory.id for memory in known if memory.scope == owner]
+                for stored in self._stored(ids, owner):
+                    if not self.scope.holds(stored.scope):
+                        raise id_is_taken(stored.id, self.scope)
         return self.store.add(mine)
 
     def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
@@ -120,6 +113,6 @@ class NarrowedStore:
         """The memories with these ids, of the owner as far as the store requires one."""
         if not isinstance(self.store, Store):
             return self.store.get(ids)
-        fields, names = owner.fields().items(), self.store.require_scope
-        required: dict[str, str] = {name: x for name, x in fields if name in names}
-        return self.store.get(ids, scope=required)
+        fields, required = owner.fields(), self.store.require_scope
+        named: dict[str, str] = {name: fields[name] for name in required if name in fields}
+        return self.store.get(ids, scope=named)

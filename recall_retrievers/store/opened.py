@@ -1,61 +1,279 @@
-"""A collection while it is open: its rows, its writer, and how its memories are listed."""
+"""The collection of a store: opened where it is there, made for the first memory, and closed.
 
+It need not exist yet: nothing is made before the first memory.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from datetime import datetime, timedelta
-from itertools import islice, pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from datetime import datetime
+from itertools import islice
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from threading import Event, Lock
+from typing import TYPE_CHECKING
 
 from recall_retrievers.core.candidate import Candidate, Hit
-from recall_retrievers.core.memory import Standing
+from recall_retrievers.core.errors import MissingCollectionError, StoreClosedError, StoreError
+from recall_retrievers.core.memory import MetadataValue, Standing
 from recall_retrievers.core.requests import Spans
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
-from recall_retrievers.ranking.relevance import PAUSE
+from recall_retrievers.store import listing
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
-from recall_retrievers.store.chroma.place import Place
+from recall_retrievers.store.chroma.errors import guarded
+from recall_retrievers.store.chroma.fields import OWN_FIELDS, Fields
+from recall_retrievers.store.chroma.place import (
+    Place,
+    check_chroma_is_installed,
+    check_may_be_made,
+    is_chroma_path,
+    missing,
+)
+from recall_retrievers.store.chroma.rows import Ready
 from recall_retrievers.store.chroma.where import Where, all_of, ended_where, scope_where
-from recall_retrievers.store.conditions import UNDATED, Conditions
-from recall_retrievers.store.embedding.embedder import BoundedEmbedding
-from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.rows.cells import decided
-from recall_retrievers.store.rows.columns import NEVER, Slots, Wanted
-from recall_retrievers.store.rows.database import hashed
+from recall_retrievers.store.conditions import Conditions
+from recall_retrievers.store.doctor import examine
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.local_model import Embedded
+from recall_retrievers.store.embedding.multilingual import Multilingual
+from recall_retrievers.store.listing import in_order
 from recall_retrievers.store.rows.row_index import RowIndex
-from recall_retrievers.store.rows.scoped_rows import let_go, open_rows
+from recall_retrievers.store.rows.scoped_rows import ScopedRows, let_go, open_rows
 from recall_retrievers.store.rows.searcher import search
-from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.writing import Writer
-from recall_retrievers.timeline import TimeRange
+from recall_retrievers.text.words import share_of_other_scripts
 
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection as ChromaCollection
+
+_log = logging.getLogger(__name__)
+
+_FIRST = 100  # memories of a new collection choose its model
 _A_FEW = 100  # rows without their texts, a call, where one of them answers
-_PART = 500  # moments: the ids of their rows are read at once
-_UNREAD = "-"  # stands for the text of a row, where it is not read
+_MAKES_IT = (
+    "The first memory that you add makes it. Until then RecallStore(..., create=True) reads it as "
+    "an empty collection"
+)
 
 
 class Opened:
-    """A collection that is open in this process: what is in Chroma, its rows, and its writer."""
+    """The collection of a `RecallStore`; with its parts once it is ``there``.
 
-    def __init__(  # noqa: PLR0913 - what it is made of
+    With ``by_script`` a new collection chooses between the models on this machine, and one that is
+    there keeps its own; ``embedding`` is the default until then.
+    """
+
+    collection: Collection  # in Chroma
+    rows: ScopedRows
+    writer: Writer
+
+    def __init__(  # noqa: PLR0913 - what a store is opened with
         self,
-        collection: Collection,
-        place: Place | None,  # None = the caller passed the collection
-        embedding: BoundedEmbedding,
-        index_dir: Path | None,
+        source: object,
+        name: str,
+        embedding: Embedder,
+        fields: Fields,
         *,
-        private: bool,  # in memory, under a name that nobody else knows
-        check_open: Callable[[], None],  # an error once the store is closed
+        by_script: bool,
+        create: bool | None,
+        index_dir: Path | None,
     ) -> None:
-        self.collection = collection
-        self._check_open = check_open
-        self.rows = open_rows(collection, place, index_dir, alone=private)
-        self.writer = Writer(collection, None if place is None else place.folder, embedding)
+        check_chroma_is_installed()
+        # A second to import, so only once a store is opened.
+        from chromadb.api.models.Collection import Collection as ChromaCollection  # noqa: PLC0415
+
+        if create and fields != OWN_FIELDS:
+            raise TypeError("fields are for a collection that is there; leave create=True out")
+        self.name = name
+        self.embedding = embedding
+        self.there = False
+        self._fields = fields
+        self._create = create or source is None  # nobody mistypes a name that nobody knows
+        self._by_script = by_script
+        self._index_dir = index_dir
+        self._process = os.getpid()
+        self._closed = False
+        self._changing = Lock()
+        self._source = source
+        self._place: Place | None = None  # None = not reached yet, or the caller's collection
+        self._private = source is None  # in memory, under a name that nobody else knows
+        try:
+            if isinstance(source, ChromaCollection):
+                self.name = source.name
+                self._begin(guarded(source, Event()))
+            else:
+                self._open(must_exist=create is False or fields != OWN_FIELDS)
+        except BaseException:
+            if self._place is not None:
+                self._place.close()
+            raise
+
+    def found(self) -> bool:
+        """Whether the collection is there; if so, it is open."""
+        self.check_open()
+        if self.there:
+            return True
+        with self._changing:
+            self.check_open()
+            return self._find()
+
+    def to_search(self) -> bool:
+        """Whether it is there, for a question: an error if only others are.
+
+        The name may be mistyped then; it is no error where ``create`` is set.
+        """
+        if self.found():
+            return True
+        if self._place is not None and not self._create:
+            names = self._place.names()
+            if names and self.name not in names:
+                raise missing(self.name, names, _MAKES_IT)
+        return False
+
+    def to_change(self) -> bool:
+        """Whether it is there; an error if it is somebody else's."""
+        if self.found():
+            self.collection.check_writable()
+        return self.there
+
+    def make(self, first: Sequence[Ready] = ()) -> None:
+        """Make the collection for the first memories, if it does not exist.
+
+        Their script chooses its model. An empty one of the caller's becomes one of ours.
+        """
+        if self.found() and not self.collection.foreign:
+            return
+        with self._changing:
+            self.check_open()
+            if self.there:
+                with self._place.writing() if self._place else nullcontext():
+                    self.collection.adopt()
+            else:
+                self._choose(first)
+                self._begin(self._reached().make(self.name, self.embedding.model_name))
+
+    def take(self, model_name: str) -> None:
+        """Take the multilingual model, if this is its name and the collection may choose."""
+        if self._by_script and model_name == Multilingual.model_name:
+            self.embedding = Embedder(Multilingual())
+
+    @property
+    def broken(self) -> bool:
+        """Whether Chroma has failed so that it is called no more until all is opened anew."""
+        return self._place is not None and self._place.stuck.is_set()
+
+    def check_open(self) -> None:
+        """Refuse to go on after the store was closed, or in a fork of its process."""
+        if self._closed:
+            raise StoreClosedError(f"store {self.name!r} is closed; open it again with RecallStore")
+        if os.getpid() != self._process:
+            raise StoreClosedError(
+                f"store {self.name!r} was opened in process {self._process}, and Chroma hangs in a "
+                f"fork of it; start this process ({os.getpid()}) with spawn, and open it there"
+            )
+
+    def close(self) -> None:
+        """Write what is waiting, and give back what was opened; twice is fine.
+
+        A fork of the process closes nothing: all belongs to the process that opened it.
+        """
+        if os.getpid() != self._process:  # the lock may be held by a thread that is not here
+            self._closed = True
+            return
+        with self._changing:
+            if self._closed:
+                return
+            self._closed, idle = True, True
+            if self.there:
+                idle = self.writer.close()
+                let_go(self.rows)
+            if self._place is not None:
+                drop = self.name if self._private and self.there else ""
+                self._place.close(idle=idle, drop=drop)
+
+    # -- opening ----------------------------------------------------------------------------------
+
+    def _open(self, *, must_exist: bool) -> None:
+        if self._source is None:
+            if must_exist:
+                raise TypeError(
+                    "create=False and fields open a collection that is there; name a path, or pass "
+                    "a client"
+                )
+            # One in-memory system serves the whole process: a name of its own keeps it private.
+            self.name = f"{self.name}-{uuid.uuid4().hex[:12]}"
+            self._place = Place.in_memory()
+            return
+        folder = None
+        if isinstance(self._source, str | Path):
+            # One spelling for each path: Chroma keeps one index a spelling; the last to save wins.
+            # It stays the same folder when the program changes its own.
+            self._source = folder = Path(os.path.realpath(self._source))
+        if self._find():
+            return
+        if must_exist:
+            if self._place is None:
+                raise MissingCollectionError(f"there is no Chroma path {folder}. Check the path")
+            raise missing(self.name, self._place.names(), "Check the name")
+        check_may_be_made(folder, self.name)
+
+    def _find(self) -> bool:
+        source = self._source
+        if self.there:  # another thread has found it meanwhile
+            return True
+        if self._place is None and isinstance(source, Path) and not is_chroma_path(source):
+            return False
+        chroma = self._reached().find(self.name)
+        if chroma is not None:
+            self._begin(chroma)
+        return self.there
+
+    def _choose(self, first: Sequence[Ready]) -> None:
+        """Take the multilingual model for memories whose script the default does not know."""
+        foreign = [share_of_other_scripts(each.memory.content) > 0.5 for each in first[:_FIRST]]
+        if not self._by_script or 2 * sum(foreign) <= len(foreign):
+            return
+        default = self.embedding.model_name
+        try:
+            self.take(Multilingual.model_name)
+        except StoreError as lacking:
+            _log.warning(
+                "collection %r is made with %s, which does not know the script of most of its "
+                "first memories: they are found by their words. %s. Then call "
+                "store.copy_to(RecallStore(path, 'another name', embedding='multilingual'))",
+                *(self.name, default, lacking),
+            )
+        else:
+            _log.info(
+                "collection %r is made with %s: most of its first memories are in a script that %s "
+                "does not know",
+                *(self.name, self.embedding.model_name, default),
+            )
+
+    def _reached(self) -> Place:
+        """Where the collection is; a path is made if it does not exist."""
+        if self._place is None and isinstance(self._source, Path):
+            self._place = Place.of_path(self._source)
+        elif self._place is None:
+            self._place = Place.of_client(self._source)
+        return self._place
+
+    def _begin(self, chroma: ChromaCollection) -> None:
+        place = self._place
+        examine(None if place is None else place.held, chroma)
+        self.take(str((chroma.metadata or {}).get("embedding_model")))
+        self.collection = Collection(chroma, self.embedding, self._fields)
+        self.rows = open_rows(self.collection, place, self._index_dir, alone=self._private)
+        folder = None if place is None else place.folder
+        self.writer = Writer(self.collection, folder, self.embedding)
+        self.there = True  # last: another thread may ask
+
+    # -- searching and listing --------------------------------------------------------------------
 
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
@@ -63,25 +281,23 @@ class Opened:
         self.collection.check_dimension(*(each.vectors for each in embedded.values()))
         with self._while_open():
             found = search(self.collection, self.rows, searches, embedded)
-        self._check_open()
+        self.check_open()
         return found
 
     def memories(self, conditions: Conditions) -> Iterator[Candidate]:
-        where = self._filter(conditions)
+        where = conditions.where(self.collection)
         with self._read(conditions.scope) as rows:
-            for memory in islice(_ordered(rows, conditions, where), conditions.limit):
-                self._check_open()
+            for memory in islice(in_order(rows, conditions, where), conditions.limit):
+                self.check_open()
                 yield memory
 
     def count(self, conditions: Conditions) -> int:
         """How many memories fulfil conditions; no row is read where columns and cells decide."""
-        where, recorded = self._filter(conditions), conditions.recorded
-        known = where is None or (decided(where) and not self.collection.foreign)
+        where = conditions.where(self.collection)
+        exact = where is None or not self.collection.foreign
         with self._read(conditions.scope) as rows:
-            if known and (recorded is None or _decided_by_column(recorded)):
-                slots, _ = _selected(rows.table, conditions, where)
-                return int(np.count_nonzero(rows.table.column("memory_type", slots)))
-            return sum(1 for _ in _ordered(rows, conditions, where))
+            known = listing.count(rows.table, conditions, where) if exact else None
+            return sum(1 for _ in in_order(rows, conditions, where)) if known is None else known
 
     def scopes(self, moment: datetime) -> Counter[Scope]:
         counts: Counter[Scope] = Counter()
@@ -95,41 +311,37 @@ class Opened:
         rows = self.rows.at_hand(scope)
         if rows is not None:
             return rows.table.several_users(scope)
-        first = self._a_user(scope, None)
+        first = next(self._users(scope, None), None)
         if first is None:
             return False
         key = self.collection.fields.user_id  # few rows are left, or none, where there is one user
-        return self._a_user(scope, {key: {"$ne": first}}) is not None
+        return next(self._users(scope, {key: {"$ne": first}}), None) is not None
 
-    def _a_user(self, scope: Scope, where: Where | None) -> str | None:
-        """The user of a row in a scope; None if none of them has one."""
-        where = all_of([where, scope_where(scope, self.collection.fields)])
+    def _users(self, scope: Scope, where: Where | None) -> Iterator[MetadataValue]:
+        """The users of rows in a scope, as Chroma has them; rows of nobody are passed over."""
+        fields = self.collection.fields
+        where = all_of([where, scope_where(scope, fields)])
         for page in self.collection.pages(["metadatas"], most=_A_FEW, where=where):
-            for row_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
-                memory = self.collection.candidate((row_id, _UNREAD, metadata))
-                if memory is not None and memory.scope.user_id:
-                    return memory.scope.user_id
-        return None
+            users = [(row or {}).get(fields.user_id) for row in page["metadatas"]]
+            yield from (user for user in users if user not in (None, ""))
 
     def sessions(self, scope: Scope, moment: datetime) -> Spans:
-        """The sessions of a scope by a moment: of turns of conversations, else of all memories."""
-        conditions = Conditions(scope, standing=Standing(moment, include_superseded=True))
         with self._read(scope) as rows:
-            slots, created = _selected(rows.table, conditions, None)
-            turns = rows.table.column("memory_type", slots) == hashed("conversation")
-        recorded = created[turns] if turns.any() else created
-        begun = (recorded > UNDATED) & (recorded <= to_milliseconds(moment))
-        return _spans(np.sort(recorded[begun]))
+            return listing.sessions(rows.table, scope, moment)
 
     def fitting(self, ids: Sequence[str] | None, conditions: Conditions) -> list[str]:
-        """The ids of the memories that fulfil conditions, of these or of all."""
         collection, limited = self.collection, conditions.limited or bool(conditions.scope.fields())
         if ids is None:
             return [x.id for x in self.memories(conditions)] if limited else collection.ids()
         if limited:
-            found = collection.read(ids, self._filter(conditions)).values()
-            return [memory.id for memory in found if conditions.admits(memory)]
+            return [memory.id for memory in self.among(ids, conditions)]
         return [row_id for page in collection.by_id(ids, []) for row_id in page["ids"]]
+
+    def among(self, ids: Sequence[str], conditions: Conditions) -> list[Candidate]:
+        """The memories with these ids that fulfil conditions, in the order of the ids."""
+        read = self.collection.read(ids, conditions.where(self.collection))
+        present = (read[row_id] for row_id in ids if row_id in read)
+        return [memory for memory in present if conditions.admits(memory)]
 
     def purge(self, moment: datetime, scope: Scope) -> int:
         """Delete the memories of a scope that have expired by a moment; return their number."""
@@ -140,22 +352,13 @@ class Opened:
             self.writer.delete(expired).result()
         return len(expired)
 
-    def close(self) -> bool:
-        """Write what is waiting; False if a call of Chroma hangs."""
-        idle = self.writer.close()
-        let_go(self.rows)
-        return idle
-
-    def _filter(self, conditions: Conditions) -> Where | None:
-        return self.collection.filter_where(conditions.search(self.collection.fields))
-
     @contextmanager
     def _while_open(self) -> Iterator[None]:
         """Let an error say that the store was closed meanwhile: that says more than Chroma's."""
         try:
             yield
         except Exception:
-            self._check_open()
+            self.check_open()
             raise
 
     @contextmanager
@@ -164,75 +367,3 @@ class Opened:
         with self._while_open(), self.rows.using(scope) as rows:
             rows.prepare(build=True, patient=True)
             yield rows
-
-
-def _spans(recorded: NDArray[np.int64]) -> Spans:
-    """The sessions of memories that were recorded at these moments, in order."""
-    ends = np.diff(recorded, append=NEVER) >= PAUSE // timedelta(milliseconds=1)
-    firsts, lasts = recorded[np.roll(ends, 1)], recorded[ends]
-    return [*zip(firsts.tolist(), lasts.tolist(), strict=True)]
-
-
-def _decided_by_column(recorded: TimeRange) -> bool:
-    """Whether whole milliseconds decide if a time is in a range."""
-    start = recorded.start
-    if recorded.recurrence is not None:
-        return False
-    return start is None or to_milliseconds(start) == up_to_milliseconds(start)
-
-
-def _ordered(rows: RowIndex, conditions: Conditions, where: Where | None) -> Iterator[Candidate]:
-    """The memories that fulfil conditions, by recorded time.
-
-    The order is that of this moment. A row that is replaced before its turn is read as it then is;
-    a deleted one is left out. One that is superseded by then is listed: what supersedes it is not.
-    """
-    table = rows.table
-    slots, created = _selected(table, conditions, where)
-    conditions = replace(conditions, standing=conditions.standing._replace(include_superseded=True))
-    for ids in conditions.pages(_in_order(table, slots, created, conditions)):
-        table = rows.table  # rows as they are now; those that are gone are left out
-        there = table.slots_of(ids)
-        for memory in table.memories(there[there >= 0].tolist(), where):
-            if memory is not None and conditions.admits(memory):
-                yield memory
-
-
-def _selected(
-    table: Table, conditions: Conditions, where: Where | None
-) -> tuple[Slots, NDArray[np.int64]]:
-    """The rows that may fulfil conditions, and when they were recorded, in milliseconds."""
-    wanted = Wanted(conditions.scope, standing=conditions.standing)
-    [selected] = table.select([(wanted, where)])
-    slots = selected.slots
-    created = table.column("created", slots)
-    created = np.where(created == NEVER, UNDATED, created)
-    if conditions.recorded is not None:
-        first, last = bounds_of(conditions.recorded)
-        inside = (first <= created) & (created <= last)
-        slots, created = slots[inside], created[inside]
-    return slots, created
-
-
-def _in_order(
-    table: Table, slots: Slots, created: NDArray[np.int64], conditions: Conditions
-) -> Iterator[str]:
-    """The ids of rows in order; ids are read only where they decide, or are wanted."""
-    if conditions.after is not None:
-        at = conditions.after[0]
-        rest = created <= at if conditions.newest else created >= at
-        slots, created = slots[rest], created[rest]
-    order = np.argsort(-created if conditions.newest else created, kind="stable")
-    slots, created = slots[order], created[order]
-    ends = np.append(np.flatnonzero(np.diff(created)) + 1, len(slots))  # of equal times
-    first = 0
-    while first < len(slots):
-        parts = ends[np.searchsorted(ends, first, side="right") :][:_PART]
-        known = table.ids_at(slots[first : parts[-1]].tolist())
-        for start, end in pairwise([first, *parts.tolist()]):
-            moment = int(created[start])
-            ids = [known[slot] for slot in slots[start:end].tolist() if slot in known]
-            if conditions.after is not None:
-                ids = [each for each in ids if conditions.follows((moment, each))]
-            yield from sorted(ids, reverse=conditions.newest)
-        first = int(parts[-1])

@@ -8,17 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Never, Self
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recall_retrievers.core.concurrent import awaited
+from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
 from recall_retrievers.core.settings import Seconds, Settings
 from recall_retrievers.store.chroma.fields import Fields
 from recall_retrievers.store.chroma.place import SERVER_TIMEOUT_S, time_limited
-from recall_retrievers.store.copying import copy_collection
 from recall_retrievers.store.doctor import Checked, Repaired, check_path, repair_path
-from recall_retrievers.store.embedding.embedder import BoundedEmbedding, as_embedder
-from recall_retrievers.store.named_collection import NamedCollection
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.opened import Opened
 from recall_retrievers.store.store import Store
 from recall_retrievers.timeline.parse_time import resolve_timezone
 
@@ -65,6 +68,11 @@ class RecallStore(Store):
     name may be mistyped: a question then raises a `MissingCollectionError` that lists the names.
     With ``fields`` the collection must be there already, or opening raises that error.
 
+    A call raises `StoreClosedError` once the store is closed, `ScopeError` if its scope lacks a
+    field of ``require_scope``, `FilterError` if its filter cannot match anything,
+    `ForeignCollectionError` if it would write to a collection of somebody else, and `StoreError` if
+    Chroma fails.
+
     Args:
         source: A path, a chromadb client (in memory, persistent, HTTP or Cloud), or a chromadb
             collection. None = a collection in memory, gone when it is closed. A path with files of
@@ -110,7 +118,6 @@ class RecallStore(Store):
         StoreLockedError: When another process has the path open.
         StoreDamagedError: When files of the path are torn or missing; `repair` mends most damage.
         StoreUnavailableError: When the server does not answer, here or in a later call.
-        StoreError: When Chroma fails, here or in a later call.
         EmbeddingMismatchError: When the collection was filled with another embedding model.
 
     Examples:
@@ -137,32 +144,25 @@ class RecallStore(Store):
         server_timeout_s: float | None = SERVER_TIMEOUT_S,
         index_dir: str | Path | None = None,
     ) -> None:
-        required = required_names(require_scope)
+        self.clock, self._event_times, self._scope = clock, event_times, Scope()
+        self.require_scope = required_names(require_scope)
+        self._timezone = None if timezone is None else resolve_timezone(timezone)
         numbers = _Numbers(
             embed_timeout_s=embed_timeout_s, server_timeout_s=server_timeout_s, index_dir=index_dir
         )
-        opened = NamedCollection(
+        self._opened = Opened(
             time_limited(source, numbers.server_timeout_s),
             name,
-            BoundedEmbedding(as_embedder(embedding), numbers.embed_timeout_s),
+            Embedder(embedding, numbers.embed_timeout_s),
             Fields.model_validate(fields or {}),
             by_script=embedding is None,
             create=create,
             index_dir=numbers.index_dir,
         )
-        zone = None if timezone is None else resolve_timezone(timezone)
-        super().__init__(
-            opened, clock, event_times=event_times, timezone=zone, require_scope=required
-        )
+        self.name = self._opened.name
 
     def __repr__(self) -> str:
         return f"RecallStore(name={self.name!r}, embedding_model={self.embedding_model!r})"
-
-    def __reduce__(self) -> Never:
-        raise TypeError(
-            "a RecallStore holds an open collection and can be neither pickled nor copied; pass on "
-            "its path, or the address of its server, and open it where it is needed"
-        )
 
     # -- the whole collection; ``require_scope`` does not limit it -----------------------------
 
@@ -187,18 +187,21 @@ class RecallStore(Store):
             [('ann', 2)]
         """
         names = required_names([by] if isinstance(by, str) else list(by))
-        live = self._opened.found()
         counts: Counter[Scope] = Counter()
-        if live is not None:
-            for scope, count in live.scopes(self.clock()).items():
-                counts[_projected(scope, names) if names else scope] += count
-        if names:
-            del counts[Scope()]
+        if self._opened.found():
+            for scope, count in self._opened.scopes(self.clock()).items():
+                fields = scope.fields()
+                if set(names) <= fields.keys():
+                    counts[Scope(**{x: fields[x] for x in names}) if names else scope] += count
         ranked = sorted(counts.items(), key=lambda each: (-each[1], sorted(each[0].fields())))
         return [ScopeCount(scope, count) for scope, count in ranked]
 
     ascopes = awaited(scopes)
     """The scopes that memories have, without blocking the event loop; see `scopes`."""
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of memories by id; those that are not there are left out."""
+        return self._opened.collection.vectors(ids) if self._opened.found() else {}
 
     def copy_to(self, other: RecallStore, *, progress: bool = False) -> int:
         """Copy all memories into another store, with their vectors if both have one model.
@@ -216,10 +219,6 @@ class RecallStore(Store):
         Returns:
             The number of memories.
 
-        Raises:
-            ForeignCollectionError: When somebody else made the other collection.
-            StoreError: When reading, embedding or writing fails.
-
         Examples:
             >>> from recall_retrievers import RecallStore
             >>> with RecallStore() as store, RecallStore() as other:
@@ -227,13 +226,23 @@ class RecallStore(Store):
             ...     store.copy_to(other), other.count()
             (1, 1)
         """
-        if other._opened.found() is None:
+        if not other._opened.found():
             other._opened.take(self.embedding_model)
-        live = self._opened.found()
-        if live is None:
+        if not self._opened.found():
             return 0
+        source, copied = self._opened.collection, 0
         same = other.embedding_model == self.embedding_model
-        return copy_collection(live, other, vectors=same, progress=progress)
+        if same:  # vectors go to a collection with their model, whatever script the memories have
+            other._opened.make()
+        total = source.chroma.count()
+        with progress_bar(total=total, desc="copying", unit="memories", wanted=progress) as bar:
+            for rows, read in source.memories(vectors=same):
+                vectors = {} if read is None else dict(zip([x.id for x in rows], read, strict=True))
+                # The events of our rows are known. Those of others are read, as in `add`.
+                memories = [row.memory(events_known=not source.foreign) for row in rows]
+                copied += len(other.add_embedded(memories, vectors))
+                bar.update(len(rows))
+        return copied
 
     # -- repair -----------------------------------------------------------------------------------
 
@@ -300,7 +309,7 @@ class RecallStore(Store):
             ...     print(*RecallStore.repair(path))
             memories: 1 memory, nothing to repair
         """
-        return repair_path(path, as_embedder(embedding), progress=progress)
+        return repair_path(path, Embedder(embedding), progress=progress)
 
     # -- the end ------------------------------------------------------------------------------
 
@@ -323,9 +332,3 @@ class RecallStore(Store):
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.close)
-
-
-def _projected(scope: Scope, names: Sequence[ScopeName]) -> Scope:
-    """The part of a scope with these fields; an empty one if it lacks one of them."""
-    fields = scope.fields()
-    return Scope(**{name: fields[name] for name in names}) if set(names) <= set(fields) else Scope()

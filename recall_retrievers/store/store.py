@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Never, Unpack, get_args
+from typing import TYPE_CHECKING, Never, Unpack, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.concurrent import awaited, awaited_each
@@ -19,20 +23,17 @@ from recall_retrievers.core.errors import (
     RecallError,
     ScopeError,
     SettingsError,
-    StoreError,
     SupersededError,
 )
-from recall_retrievers.core.memory import Memory, Standing
+from recall_retrievers.core.memory import Memory, Standing, digest
 from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.core.query import Filter, TimeInput, check_length
-from recall_retrievers.core.reflection import digest
+from recall_retrievers.core.query import Filter, check_length
 from recall_retrievers.core.requests import Listing, Sessions, Spans
 from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
-from recall_retrievers.core.settings import check_count
+from recall_retrievers.core.settings import TimeInput, check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.errors import LOST
-from recall_retrievers.store.chroma.fields import SUPERSEDES, WRITTEN_AT, event_bounds
+from recall_retrievers.store.chroma.fields import SUPERSEDES, WRITTEN_AT, Row, event_bounds
 from recall_retrievers.store.chroma.rows import (
     MemoryInput,
     Ready,
@@ -41,7 +42,7 @@ from recall_retrievers.store.chroma.rows import (
     make_ready,
     to_metadata,
 )
-from recall_retrievers.store.chroma.search_text import by_words, index_text
+from recall_retrievers.store.chroma.search_text import by_words
 from recall_retrievers.store.chroma.where import filter_where, joined
 from recall_retrievers.store.conditions import (
     Changes,
@@ -54,8 +55,6 @@ from recall_retrievers.store.conditions import (
     distinct_ids,
 )
 from recall_retrievers.store.conversation import conversation
-from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.named_collection import NamedCollection
 from recall_retrievers.store.opened import Opened
 from recall_retrievers.store.writing import BATCH, ChangedError
 from recall_retrievers.timeline.parse_time import end_of_day, parse_time
@@ -76,22 +75,13 @@ class Store:
         require_scope: The fields that the scope of a call must name here; in a view none.
     """
 
-    def __init__(
-        self,
-        opened: NamedCollection,
-        clock: Callable[[], datetime],
-        *,
-        event_times: bool,
-        timezone: tzinfo | None,
-        require_scope: tuple[ScopeName, ...],
-    ) -> None:
-        self.name: Final = opened.name
-        self.clock: Final = clock
-        self.require_scope = require_scope
-        self._opened = opened
-        self._event_times = event_times
-        self._timezone = timezone
-        self._scope = Scope()
+    name: str
+    clock: Callable[[], datetime]
+    require_scope: tuple[ScopeName, ...]
+    _opened: Opened
+    _event_times: bool
+    _timezone: tzinfo | None
+    _scope: Scope
 
     @property
     def embedding_model(self) -> str:
@@ -108,14 +98,20 @@ class Store:
         """Whether Chroma has failed, and is called no more: close the store, and open it again."""
         return self._opened.broken
 
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            f"a {type(self).__name__} holds an open collection and can be neither pickled nor "
+            "copied; pass on its path, or the address of its server, and open it where it is needed"
+        )
+
     # -- adding ------------------------------------------------------------------------------------
 
     def add(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
         """Store memories. A memory with a known id replaces the old one completely.
 
-        A memory that is stored already, without any change, is neither embedded nor written again.
-        So a long load of memories with ids can be run again after it was killed: it goes on where
-        it ended.
+        A memory that is stored already, without any change, is neither embedded nor written again;
+        one whose text stays is not embedded. So a long load of memories with ids can be run again
+        after it was killed: it goes on where it ended.
 
         A text is stored and returned whole. Its first 50,000 characters are embedded and searched
         by words; the default model reads the first 256 tokens.
@@ -132,7 +128,6 @@ class Store:
             Their ids, in order. A memory without an id gets one that sorts by time.
 
         Raises:
-            ForeignCollectionError: When somebody else made the collection.
             MemoryFormatError: When a memory cannot be stored; then none is.
             ScopeError: When a field of a memory's scope is empty, or a required one is missing, or
                 the memory would replace one of another owner; then none is stored.
@@ -140,12 +135,7 @@ class Store:
                 ``stored`` of the error has their ids. ``unsure`` has the ids of memories for which
                 it is not known.
         """
-        ready = self._ready(memories, progress=progress)
-        ids = [each.memory.id for each in ready]
-        with _in_batches(ready, ids, progress) as batches:
-            for batch in batches:
-                self._opened.made().writer.write(batch).result()
-        return ids
+        return self.add_embedded(memories, {}, progress=progress)
 
     async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
         """Store memories as `add` does, without blocking the event loop.
@@ -155,10 +145,48 @@ class Store:
         """
         ready = await asyncio.to_thread(self._ready, memories, progress=progress)
         ids = [each.memory.id for each in ready]
-        with _in_batches(ready, ids, progress) as batches:
-            for batch in batches:
-                await asyncio.wrap_future(self._opened.made().writer.write(batch))
+        for written in self._written(ready, progress=progress):
+            await asyncio.gather(asyncio.wrap_future(written), return_exceptions=True)
         return ids
+
+    def add_embedded(
+        self,
+        memories: Iterable[MemoryInput],
+        vectors: Mapping[str, NDArray[np.float32]],
+        *,
+        progress: bool = False,
+    ) -> list[str]:
+        """Store memories as `add` does; those whose vector of this model is known have it."""
+        ready = self._ready(memories, progress=progress)
+        ids = [each.memory.id for each in ready]
+        ready = [replace(each, vector=vectors.get(each.memory.id)) for each in ready]
+        for written in self._written(ready, progress=progress):
+            wait([written])
+        return ids
+
+    def _written(self, ready: list[Ready], *, progress: bool) -> Iterator[Future[None]]:
+        """Write memories batch by batch: who takes a batch waits for it.
+
+        An error says which of them are stored. With a progress bar, batches are small at first and
+        grow while one takes less than a second. So the bar moves with a slow model, too.
+        """
+        ids, stored, size = [x.memory.id for x in ready], 0, _FIRST_SEEN if progress else BATCH
+        total = len(ready)
+        with progress_bar(total=total, desc="storing", unit="memories", wanted=progress) as bar:
+            while ready:
+                started, batch = monotonic(), ready[:size]
+                written = self._opened.writer.write(batch)
+                yield written
+                try:
+                    written.result()
+                except RecallError as error:
+                    _say_what_is_stored(error, ids, stored)
+                    raise
+                del ready[:size]  # they take room
+                stored += len(batch)
+                bar.update(len(batch))
+                if monotonic() - started < 1:
+                    size = min(2 * size, BATCH)
 
     def add_conversation(
         self,
@@ -169,11 +197,11 @@ class Store:
         turn_before: str = "",
         progress: bool = False,
     ) -> list[str]:
-        """Store the turns of a conversation; the words around a turn find it, too.
+        """Store the turns of a conversation, and return their ids, in order.
 
         A turn answers the last one of another speaker, in the same scope and less than an hour
-        older. By these links keyword search reads a turn together with the two turns before it and
-        the one after it; its own words count most. Only the turn itself is returned. Notes are not
+        older. By these links a turn is found by the words of the two turns before it and the one
+        after it, too; its own words count most. Only the turn itself is returned. Notes are not
         linked: the turns of one speaker alone, or texts without a speaker that have one date and no
         clock time. Storing the same turns again stores nothing twice. `add` links nothing.
 
@@ -187,14 +215,9 @@ class Store:
                 it.
             progress: Show a progress bar on standard error if it is a terminal.
 
-        Returns:
-            The ids of the turns, in order.
-
         Raises:
-            ForeignCollectionError: When somebody else made the collection.
-            MemoryFormatError: When a message cannot be stored; then none is.
-            StoreError: When there is no turn with the id ``turn_before`` in the scope.
-            ScopeError: As `add` does.
+            StoreError: When there is no turn with the id ``turn_before`` in the scope; and as `add`
+                does.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -227,41 +250,32 @@ class Store:
         counting 0. A keyword search scores by BM25, 0 and up.
 
         Raises:
-            StoreClosedError: When the store is closed.
-            FilterError: When a filter cannot match anything.
             QueryError: When a text is too long.
-            ScopeError: When the scope of a search lacks a field of ``require_scope``.
             MissingCollectionError: When the collection does not exist, and others do; see
                 ``create``.
         """
         searches = self._narrowed(searches)
-        live = self._opened.to_search()
-        if live is None:
+        if not self._opened.to_search():
             return _nothing(searches)
         embed = self._opened.embedding.embed_query
         questions = {text: embed(text) for text in _texts(searches)}
-        return live.answers(searches, questions)
+        return self._opened.answers(searches, questions)
 
     async def afind(self, searches: Sequence[Search]) -> list[Sequence[Hit]]:
         """Search as `find` does, without blocking the event loop."""
         searches = self._narrowed(searches)
-        live = self._opened.live or await asyncio.to_thread(self._opened.to_search)
-        if live is None:
+        if not (self._opened.there or await asyncio.to_thread(self._opened.to_search)):
             return _nothing(searches)
         embed, texts = self._opened.embedding.aembed_query, _texts(searches)
         embedded = await asyncio.gather(*map(embed, texts))
         questions = dict(zip(texts, embedded, strict=True))
-        return await asyncio.to_thread(live.answers, searches, questions)
+        return await asyncio.to_thread(self._opened.answers, searches, questions)
 
     def find_among(self, search: Search, ids: Sequence[str]) -> Sequence[Hit]:
         """The memories with these ids that answer a search, the best first.
 
         Only they are compared, so it takes no longer in a large collection. A search by words
         counts the words of these memories alone.
-
-        Raises:
-            TypeError: When the ids are not a list of texts.
-            StoreError: As `find` does.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -272,12 +286,14 @@ class Store:
             ['Ann likes tea.']
         """
         [search], wanted = self._narrowed([search]), distinct_ids(ids)
-        live = self._opened.to_search()
-        if live is None:
+        if not self._opened.to_search():
             return _nothing([search])[0]
-        vector = self._opened.embedding.embed_query(search.text).vectors[0]
-        live.collection.check_dimension(vector)
-        found = live.collection.among(vector, search, wanted)
+        vector, collection = (
+            self._opened.embedding.embed_query(search.text).vectors[0],
+            self._opened.collection,
+        )
+        collection.check_dimension(vector)
+        found = collection.among(vector, search, wanted)
         if search.method == "keyword":
             found = by_words(search.text, found)
         return found[: search.limit]
@@ -298,22 +314,12 @@ class Store:
             ids: The ids.
             scope: Return only memories in this scope.
             filter: Return only memories that fulfil these conditions on metadata.
-
-        Raises:
-            FilterError: When the filter cannot match anything.
-            ScopeError: When the scope lacks a field of ``require_scope``.
         """
-        owner = self._owner(scope)
+        standing = Standing(self.clock(), include_superseded=True)
+        conditions = Conditions.of(self._owner(scope), filter=filter, standing=standing)
         wanted = distinct_ids(ids)
-        search = Conditions.of(owner, filter=filter).search()
-        live = self._opened.found()
-        if live is None:
-            return []
-        memories = live.collection.read(wanted, live.collection.filter_where(search))
-        now = self.clock()
-        present = (memories[row_id] for row_id in wanted if row_id in memories)
-        mine = [each for each in present if owner.holds(each.scope) and not each.expired(now)]
-        return [memory.memory() for memory in mine]
+        found = self._opened.among(wanted, conditions) if self._opened.found() else []
+        return [memory.memory() for memory in found]
 
     aget = awaited(get)
     """The memories with these ids, without blocking the event loop; see `get`."""
@@ -350,26 +356,16 @@ class Store:
                 nor superseded by then. A date without a time is the end of that day.
             include_superseded: List superseded memories, too.
 
-        Raises:
-            FilterError: When the filter cannot match anything.
-            ScopeError: When the scope lacks a field of ``require_scope``.
-
         Examples:
             >>> from recall_retrievers import RecallStore
             >>> with RecallStore() as store:
-            ...     ids = store.add([
-            ...         {"content": "Tea with Anna.", "created_at": "2024-03-05"},
-            ...         {"content": "The dentist called.", "created_at": "2024-03-12"},
-            ...         {"content": "Anna moved.", "created_at": "2024-04-02"},
-            ...     ])
-            ...     for memory in store.memories(time_range=("2024-03-01", None), limit=2):
-            ...         print(memory.content)
-            Anna moved.
-            The dentist called.
+            ...     tea = {"content": "Tea with Anna.", "created_at": "2024-03-05"}
+            ...     ids = store.add([tea, {"content": "Anna moved.", "created_at": "2024-04-02"}])
+            ...     [each.content for each in store.memories(time_range=("2024-03-01", None))]
+            ['Anna moved.', 'Tea with Anna.']
         """
-        owner = self._owner(scope)
         standing = self._standing(as_of, include_superseded)
-        conditions = Conditions.of(owner, time_range, filter, memory_type, standing)
+        conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type, standing)
         if order not in get_args(Order):
             raise ValueError(f"order must be 'newest' or 'oldest'; got {order!r}")
         if limit is not None:
@@ -378,10 +374,9 @@ class Store:
             place = after if isinstance(after, Position) else Position.of(after)
             conditions = replace(conditions, after=place.key)
         ordered = replace(conditions, newest=order == "newest", limit=limit)
-        live = self._opened.found()
-        if live is None:
+        if not self._opened.found():
             return iter(())
-        return (memory.memory() for memory in live.memories(ordered))
+        return (memory.memory() for memory in self._opened.memories(ordered))
 
     amemories = awaited_each(memories)
     """The memories that fulfil all conditions, for ``async for``; see `memories`."""
@@ -406,10 +401,6 @@ class Store:
             as_of: Those that stood at this moment; see `memories`.
             include_superseded: Count superseded memories, too.
 
-        Raises:
-            FilterError: When the filter cannot match anything.
-            ScopeError: When the scope lacks a field of ``require_scope``.
-
         Examples:
             >>> from recall_retrievers import RecallStore
             >>> with RecallStore() as store:
@@ -418,38 +409,35 @@ class Store:
             ...     store.count(), store.count(scope={"user_id": "ann"})
             (2, 1)
         """
-        owner = self._owner(scope)
         standing = self._standing(as_of, include_superseded)
-        conditions = Conditions.of(owner, time_range, filter, memory_type, standing)
-        live = self._opened.found()
-        return 0 if live is None else live.count(conditions)
+        conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type, standing)
+        return self._opened.count(conditions) if self._opened.found() else 0
 
     acount = awaited(count)
     """How many memories fulfil all conditions, without blocking the event loop; see `count`."""
 
     def several_users(self, within: Scope) -> bool:
         """Whether memories in a scope are of more than one user; asked after a search of it."""
-        live = self._opened.live
-        return live is not None and live.several_users(self._scope.narrow(within))
+        return self._opened.there and self._opened.several_users(self._scope.narrow(within))
 
     def listed(self, listing: Listing | Sessions) -> Sequence[Candidate] | Spans:
         """What a stage lists, by recorded time; of a time are also memories of an event in it.
 
         Sessions are those that have begun by a moment; a pause of an hour ends one.
         """
-        owner, live = self._owner(listing.scope), self._opened.found()
-        if live is None:
+        owner, opened = self._owner(listing.scope), self._opened
+        if not opened.found():
             return ()
         if isinstance(listing, Sessions):
-            return live.sessions(owner, listing.moment)
+            return opened.sessions(owner, listing.moment)
         newest, most = listing.order == "newest", listing.limit
         wanted = Conditions(owner, filter=listing.filter, standing=listing.standing, newest=newest)
-        found = [] if listing.within else [*islice(live.memories(wanted), most)]
+        found = [] if listing.within else [*islice(opened.memories(wanted), most)]
         for during in listing.within:
-            found += islice(live.memories(replace(wanted, recorded=during)), most)
+            found += islice(opened.memories(replace(wanted, recorded=during)), most)
             first, last = event_bounds(during)  # of the rows that name a time
             names = {"event_start": {"$lte": last}, "event_end": {"$gte": first}}
-            about = live.memories(replace(wanted, filter=joined(listing.filter, names)))
+            about = opened.memories(replace(wanted, filter=joined(listing.filter, names)))
             found += islice((x for x in about if x.matches(during) == "event"), most)
         by_id = {memory.id: memory for memory in found}
         in_order = sorted(by_id.values(), key=lambda x: Position.of(x).key, reverse=newest)
@@ -477,9 +465,6 @@ class Store:
             MissingMemoryError: When there is no memory with this id in the scope, or it has
                 expired.
             SettingsError: When a change is none that a memory can have.
-            ForeignCollectionError: When somebody else made the collection.
-            ScopeError: When the scope lacks a field of ``require_scope``.
-            StoreError: When the writing fails.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -490,24 +475,14 @@ class Store:
             ('Ann likes tea.', 'profile', {'cups': 2})
         """
         owner, wanted = self._owner(scope), Changes.model_validate(changes)
-        live = self._opened.to_change()
-        if live is None:
-            raise _missing(id, self.name)
-        with live.writer.changing:
-            now, vectors = self.clock(), dict[str, Embedded]()
-            while True:  # until nobody changes it meanwhile
-                before, stored = live.collection.row(id)
-                if stored is None or not owner.holds(stored.scope) or stored.expired(now):
-                    raise _missing(id, self.name)
-                zone = self._timezone or now.tzinfo
-                memory = wanted.made_to(stored, zone, read_events=self._event_times)
-                [ready] = self._ready([memory])
-                text = index_text(memory)
-                if text not in vectors:
-                    vectors[text] = self._vector(live, stored, ready.memory)
-                with suppress(ChangedError):
-                    live.writer.rewrite([ready], [before], [vectors[text]]).result()
-                    break
+
+        def change(rows: Mapping[str, Row]) -> list[Ready]:
+            memory = self._mine(rows, id, owner)
+            zone = self._timezone or self.clock().tzinfo
+            return self._ready([wanted.made_to(memory, zone, read_events=self._event_times)])
+
+        with self._changing():
+            [ready] = self._rewrite([id], change)
         return ready.memory.memory()
 
     aupdate = awaited(update)
@@ -531,9 +506,8 @@ class Store:
             MissingMemoryError: When the old memory is not in the scope, or has expired.
             SettingsError: When the old one is superseded already (the error names the newest), or
                 when both have one id.
-            ScopeError: When the new memory has another scope; and as `update` does.
+            ScopeError: When the new memory has another scope.
             MemoryFormatError: When the new memory cannot be stored.
-            StoreError: As `update` does.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -546,93 +520,105 @@ class Store:
             ...     then.content, then.superseded_by == new, store.count()
             ('I live in Berlin.', True, 1)
         """
-        owner = self._owner(scope)
-        live = self._opened.to_change()
-        if live is None:
-            raise _missing(old_id, self.name)
-        with live.writer.changing:
-            while True:
-                with suppress(ChangedError):
-                    return self._supersede(live, owner, old_id, as_memory(new))
+        owner, given = self._owner(scope), as_memory(new)
+        new_id = given.id or digest(f"{old_id}\n{given.content}")
+
+        def change(rows: Mapping[str, Row]) -> list[Ready]:
+            old = self._mine(rows, old_id, owner)
+            memory = _superseding(given, new_id, old)
+            newest = self._opened.collection.newest(old)
+            if newest is not old and old.superseded_by != new_id:
+                raise _is_superseded(old_id, newest.id)
+            [ready] = self._ready([memory])
+            there = self._stored(rows, new_id)
+            if there and ready.is_stored_as(*rows[new_id][1:]):  # it stays as it is
+                if old.superseded_by == new_id:
+                    return []
+                ready = _marked(there, "", None)
+            claim = f"{old_id} {(rows[old_id][2] or {}).get(WRITTEN_AT)}"
+            ready = replace(ready, metadata={**ready.metadata, SUPERSEDES: claim}, guard=old.scope)
+            return [ready, _marked(old, new_id, ready.memory.created_at)]
+
+        with self._changing():
+            written = self._rewrite(distinct_ids([new_id, old_id]), change)
+            if written:
+                self._check_first(old_id, written[0])
+        return new_id
 
     asupersede = awaited(supersede)
     """Store what takes the place of a memory as `supersede` does, without blocking the loop."""
 
-    def _supersede(self, live: Opened, owner: Scope, old_id: str, new: Memory) -> str:
-        """Store what supersedes a memory, and mark that one, in one write: one of them counts."""
-        row, old = live.collection.row(old_id)
-        if not row or not old or not owner.holds(old.scope) or old.expired(self.clock()):
-            raise _missing(old_id, self.name)
-        memory = _superseding(new, old)
-        newest = live.collection.newest(old)
-        if newest is not old and old.superseded_by != memory.id:
-            raise _is_superseded(old_id, newest.id)
-        [ready] = self._ready([memory])
-        before, stored = live.collection.row(memory.id)
-        if before and stored and ready.is_stored_as(*before[1:]):  # it stays as it is
-            if old.superseded_by == memory.id:
-                return memory.id
-            ready = _marked(stored, "", None)
-        claim = f"{old_id} {(row[2] or {}).get(WRITTEN_AT)}"
-        ready = replace(ready, metadata={**ready.metadata, SUPERSEDES: claim}, guard=old.scope)
-        marked = _marked(old, memory.id, ready.memory.created_at)
-        vectors = self._vector(live, stored, ready.memory), self._vector(live, old, old)
-        live.writer.rewrite([ready, marked], [before, row], vectors).result()
-        self._check_first(live, old_id, memory.id, claim, is_new=before is None)
-        return memory.id
+    def _stored(self, rows: Mapping[str, Row], id: str) -> Candidate | None:
+        return self._opened.collection.candidate(rows[id]) if id in rows else None
 
-    def _check_first(
-        self, live: Opened, old_id: str, new_id: str, claim: str, *, is_new: bool
-    ) -> None:
+    def _mine(self, rows: Mapping[str, Row], id: str, owner: Scope) -> Candidate:
+        """The memory of a row to change; an error if it is not there, or not in the scope."""
+        memory = self._stored(rows, id)
+        if memory is None or not owner.holds(memory.scope) or memory.expired(self.clock()):
+            raise MissingMemoryError(
+                f"there is no memory {got(id)} to update in collection {self.name!r}, or not in "
+                "this scope, or it has expired; `get` and `memories` return those that are there"
+            )
+        return memory
+
+    @contextmanager
+    def _changing(self) -> Iterator[bool]:
+        """Let nobody else change memories meanwhile; False if there are none yet."""
+        if self._opened.to_change():
+            with self._opened.writer.changing:
+                yield True
+        else:
+            yield False
+
+    def _rewrite(
+        self, ids: Sequence[str], change: Callable[[Mapping[str, Row]], list[Ready]]
+    ) -> list[Ready]:
+        """Read rows and write what they change to, in one write; again if others were quicker."""
+        while True:
+            rows = self._opened.collection.rows(ids) if self._opened.there else {}
+            ready = [replace(each, before=rows.get(each.memory.id)) for each in change(rows)]
+            with suppress(ChangedError):
+                self._opened.writer.write(ready).result()
+                return ready
+
+    def _mark(self, id: str, by: str, at: datetime | None) -> None:
+        """Write which memory supersedes a stored one, and since when; "" = none does."""
+
+        def change(rows: Mapping[str, Row]) -> list[Ready]:
+            memory = self._stored(rows, id)
+            return [] if memory is None else [_marked(memory, by, at)]
+
+        self._rewrite([id], change)
+
+    def _check_first(self, old_id: str, new: Ready) -> None:
         """Take a new memory back if another program has superseded the old one just before.
 
         Chroma has no write on a condition. It returns rows in the order in which they were stored,
         so both programs see the same one as the first.
         """
-        first = live.collection.ids({SUPERSEDES: {"$eq": claim}})[:1]
+        collection, new_id = self._opened.collection, new.memory.id
+        first = collection.ids({SUPERSEDES: {"$eq": new.metadata[SUPERSEDES]}})[:1]
         if first not in ([], [new_id]):
-            if is_new:
-                live.writer.delete([new_id]).result()
-            [winner] = live.collection.read(first, None).values()
-            self._mark(live, old_id, winner.id, winner.created_at)
+            if new.before is None:
+                self._opened.writer.delete([new_id]).result()
+            [winner] = collection.read(first, None).values()
+            self._mark(old_id, winner.id, winner.created_at)
             raise _is_superseded(old_id, winner.id)
 
-    def _mark(self, live: Opened, id: str, by: str, at: datetime | None) -> None:
-        """Write which memory supersedes a stored one, and since when; "" = none does."""
-        while True:
-            before, stored = live.collection.row(id)
-            if not stored:
-                raise _missing(id, self.name)
-            vector = self._vector(live, stored, stored)
-            with suppress(ChangedError):
-                return live.writer.rewrite([_marked(stored, by, at)], [before], [vector]).result()
-
-    def _vector(self, live: Opened, stored: Candidate | None, memory: Candidate) -> Embedded:
-        """The vector of a memory: the one that is stored, where the text is the same."""
-        text = index_text(memory)
-        if stored is not None and index_text(stored) == text:
-            try:
-                for vector in live.collection.vectors([memory.id]).values():
-                    return Embedded(vector[None])
-            except StoreError as error:
-                if LOST not in str(error):
-                    raise
-        return self._opened.embedding.embed(text)
-
-    def _bring_back(self, live: Opened, ids: Sequence[str]) -> None:
+    def _bring_back(self, ids: Sequence[str]) -> None:
         """Let memories count again that are superseded by those that are to be deleted.
 
         If another memory supersedes the deleted one, it now supersedes these as well. This is
         written first. So if the process is killed, the same deletion can be repeated.
         """
-        gone = set(ids)
-        for old in live.collection.superseded_by(ids):
+        gone, collection = set(ids), self._opened.collection
+        for old in collection.superseded_by(ids):
             heir, rest = old, set(gone) if old.id not in gone else set()
             while heir.superseded_by in rest:
                 rest.remove(heir.superseded_by)
-                heir = live.collection.read([heir.superseded_by], None)[heir.superseded_by]
+                heir = collection.read([heir.superseded_by], None)[heir.superseded_by]
             if heir is not old:
-                self._mark(live, old.id, heir.superseded_by, heir.superseded_at)
+                self._mark(old.id, heir.superseded_by, heir.superseded_at)
 
     def delete(  # noqa: PLR0913 - conditions, each by name
         self,
@@ -644,12 +630,10 @@ class Store:
         memory_type: TypeInput | None = None,
         everything: bool = False,
     ) -> int:
-        """Delete the memories that fulfil all conditions, superseded ones too; see `memories`.
+        """Delete the memories that fulfil all conditions, and return their number.
 
-        Superseded memories that fulfil them are deleted, too, and expired ones. What a deleted
-        memory has superseded counts again.
-
-        A scope alone is no condition: pass ``everything=True`` to delete all of its memories.
+        Superseded and expired ones are deleted, too. What a deleted memory has superseded counts
+        again. A scope alone is no condition: ``everything=True`` deletes all of its memories.
 
         Args:
             ids: Only memories with these ids; unknown ids are ignored. An empty list deletes
@@ -660,15 +644,9 @@ class Store:
             memory_type: Only memories of this type, or of one of these.
             everything: Delete all memories of the scope; without a scope, all of the store.
 
-        Returns:
-            How many were deleted.
-
         Raises:
             SettingsError: When there is neither a condition nor ``everything``, when there are
                 both, or when a filter fits every memory.
-            FilterError: When the filter cannot match anything.
-            ForeignCollectionError: When somebody else made the collection.
-            ScopeError: When the scope lacks a field of ``require_scope``.
             StoreError: When the deleting fails: then some of the memories may be deleted.
 
         Examples:
@@ -682,13 +660,11 @@ class Store:
         wanted = None if ids is None else distinct_ids(ids)
         conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type)
         conditions.check_deleting(wanted, everything)
-        live = self._opened.to_change()
-        if live is None:
-            return 0
-        with live.writer.changing:  # or an update could store again what is deleted meanwhile
-            fitting = live.fitting(wanted, conditions)
-            self._bring_back(live, fitting)
-            live.writer.delete(fitting).result()
+        with self._changing() as there:  # or an update could store again what is deleted meanwhile
+            fitting = self._opened.fitting(wanted, conditions) if there else []
+            if fitting:
+                self._bring_back(fitting)
+                self._opened.writer.delete(fitting).result()
         return len(fitting)
 
     adelete = awaited(delete)
@@ -705,11 +681,6 @@ class Store:
             scope: Only memories in this scope.
             timestamp: Those that have expired by this moment. None = the clock.
 
-        Raises:
-            ForeignCollectionError: When somebody else made the collection.
-            ScopeError: When the scope lacks a field of ``require_scope``.
-            StoreError: When the deleting fails.
-
         Examples:
             >>> from recall_retrievers import RecallStore
             >>> with RecallStore() as store:
@@ -720,11 +691,8 @@ class Store:
         """
         owner = self._owner(scope)
         moment = self.clock() if timestamp is None else parse_time(timestamp)
-        live = self._opened.to_change()
-        if live is None:
-            return 0
-        with live.writer.changing:
-            return live.purge(moment, owner)
+        with self._changing() as there:
+            return self._opened.purge(moment, owner) if there else 0
 
     apurge = awaited(purge)
     """Delete the memories that have expired as `purge` does, without blocking the event loop."""
@@ -764,7 +732,6 @@ class Store:
         return owner
 
     def _standing(self, as_of: TimeInput | None, include_superseded: bool) -> Standing:
-        """Which memories count in a call."""
         if as_of is None:
             return Standing(self.clock(), include_superseded=include_superseded)
         moment = end_of_day(as_of, self._timezone, name="as_of")
@@ -793,21 +760,18 @@ class Store:
         )
         for each in ready:
             each.memory.scope.require(self.require_scope)
-        # Only now: what is refused makes nothing.
-        live = self._opened.made(ready) if ready else self._opened.found()
-        if live is not None:
-            live.collection.check_writable()
-            if self.require_scope or self._scope.fields():
-                # Checked once more when it is written: others may write in between.
-                ready = [replace(each, guard=self._guard(each)) for each in ready]
-                guards = {each.memory.id: each.guard for each in ready if not each.is_new}
-                for row_id, stored in live.collection.read(list(guards), None).items():
-                    if not guards[row_id].holds(stored.scope):
-                        raise id_is_taken(row_id, guards[row_id])
+        if ready:  # only now: what is refused makes nothing
+            self._opened.make(ready)
+        if self._opened.to_change() and (self.require_scope or self._scope.fields()):
+            # Checked once more when it is written: others may write in between.
+            ready = [replace(each, guard=self._guard(each)) for each in ready]
+            guards = {each.memory.id: each.guard for each in ready if not each.is_new}
+            for row_id, stored in self._opened.collection.read(list(guards), None).items():
+                if not guards[row_id].holds(stored.scope):
+                    raise id_is_taken(row_id, guards[row_id])
         return ready
 
     def _guard(self, ready: Ready) -> Scope:
-        """The scope in which a row must be that a memory replaces."""
         fields = ready.memory.scope.fields()
         required = {name: fields[name] for name in self.require_scope}
         return Scope.model_validate({**required, **self._scope.fields()})
@@ -848,53 +812,21 @@ class ScopedStore(Store):
     def __repr__(self) -> str:
         return f"ScopedStore(name={self.name!r}, scope={self._scope.fields()})"
 
-    def __reduce__(self) -> Never:
-        raise TypeError("a ScopedStore can be neither pickled nor copied; make it where it is used")
 
-
-@contextmanager
-def _in_batches(
-    ready: list[Ready], ids: Sequence[str], progress: bool
-) -> Iterator[Iterator[list[Ready]]]:
-    """Take the memories batch by batch; an error then says which of them are stored.
-
-    A batch counts as stored, and is released, when the next one is taken. With a progress bar,
-    batches are small at first and grow while one takes less than a second. So the bar moves with a
-    slow model, too.
-    """
-    stored = 0
-
-    def batches() -> Iterator[list[Ready]]:
-        nonlocal stored
-        size = _FIRST_SEEN if progress else BATCH
-        while ready:
-            started, number = monotonic(), len(ready[:size])
-            yield ready[:size]
-            del ready[:size]
-            stored += number
-            bar.update(number)
-            if monotonic() - started < 1:
-                size = min(2 * size, BATCH)
-
-    total = len(ready)
-    with progress_bar(total=total, desc="storing", unit="memories", wanted=progress) as bar:
-        try:
-            yield batches()
-        except RecallError as error:
-            error.stored = (*ids[:stored], *error.stored)
-            if error.stored or error.unsure:
-                unsure = f"; of {len(error.unsure):,} more it is not known (`unsure`)"
-                said = (
-                    f"{error}. Of {len(ids):,} memories {len(error.stored):,} are stored; the "
-                    f"error has their ids (`stored`){unsure if error.unsure else ''}. Delete those "
-                    "before you add all again, unless they have ids of your own"
-                )
-                error.args = (said,)
-            raise
+def _say_what_is_stored(error: RecallError, ids: Sequence[str], stored: int) -> None:
+    """Complete the error of a batch for a call whose first memories are stored."""
+    error.stored = (*ids[:stored], *error.stored)
+    if error.stored or error.unsure:
+        unsure = f"; of {len(error.unsure):,} more it is not known (`unsure`)"
+        said = (
+            f"{error}. Of {len(ids):,} memories {len(error.stored):,} are stored; the error has "
+            f"their ids (`stored`){unsure if error.unsure else ''}. Delete those before you add "
+            "all again, unless they have ids of your own"
+        )
+        error.args = (said,)
 
 
 def _texts(searches: Sequence[Search]) -> list[str]:
-    """The texts to embed, each of them once."""
     return list(dict.fromkeys(each.text for each in searches if each.method == "semantic"))
 
 
@@ -905,9 +837,8 @@ def _nothing(searches: Sequence[Search]) -> list[Sequence[Hit]]:
     return [[] for _ in searches]
 
 
-def _superseding(memory: Memory, old: Candidate) -> Memory:
-    """A memory that supersedes an old one: with an id, current, and of the same owner."""
-    new_id = memory.id or digest(f"{old.id}\n{memory.content}")
+def _superseding(memory: Memory, new_id: str, old: Candidate) -> Memory:
+    """A memory that supersedes an old one: current, and of the same owner."""
     if new_id == old.id:
         raise SettingsError("supersede", (f"memory {got(new_id)} cannot supersede itself",))
     if not memory.scope.holds(old.scope):
@@ -926,10 +857,3 @@ def _marked(memory: Candidate, by: str, at: datetime | None) -> Ready:
 def _is_superseded(row_id: str, by: str) -> SupersededError:
     problem = f"memory {got(row_id)} is superseded; supersede {got(by)} instead"
     return SupersededError("supersede", (problem,))
-
-
-def _missing(id: str, name: str) -> MissingMemoryError:
-    return MissingMemoryError(
-        f"there is no memory {got(id)} to update in collection {name!r}, or not in this scope, or "
-        "it has expired; `get` and `memories` return those that are there"
-    )

@@ -6,12 +6,13 @@ calls that come in while the thread is busy wait, and are then written together.
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from threading import Condition, Lock, Thread
 from time import monotonic
@@ -19,16 +20,14 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recall_retrievers.core.errors import RecallError, StoreClosedError, StoreError
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.errors import LOST
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, to_milliseconds
-from recall_retrievers.store.chroma.rows import Ready, id_is_taken
+from recall_retrievers.store.chroma.rows import ANY_ROW, Ready, id_is_taken
 from recall_retrievers.store.chroma.search_text import index_text
-from recall_retrievers.store.embedding.embedder import BoundedEmbedding, Outcome
-from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.local_model import Embedded, TokenVectors
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, indexes_of
 
 _log = logging.getLogger(__name__)
@@ -44,48 +43,31 @@ class ChangedError(Exception):
     """Others have changed a row since it was read."""
 
 
-class _Shared:
-    """What the stores of one process on one collection share when they write.
+class _Locks:
+    """What the stores of one process on one collection share, each with a writer of its own.
 
-    Each of them has a writer of its own. Chroma would add the metadata of two writes of one row up,
-    and a row index could hear of them in another order than Chroma.
+    Chroma would add the metadata of two writes of one row up, and a row index could hear of them in
+    another order than Chroma.
     """
 
     def __init__(self) -> None:
         self.changing = Lock()  # held while a memory is read, changed and written again
-        self.writes = 0  # how many have ended
-        self._writing = Lock()
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold it until Chroma and the row indexes have taken over a write."""
-        with self._writing:
-            try:
-                yield
-            finally:
-                self.writes += 1
+        self.writing = Lock()  # held until Chroma and the row indexes have taken over a write
 
 
-_shared: WeakValueDictionary[str, _Shared] = WeakValueDictionary()  # by the id of the collection
+_locks: WeakValueDictionary[str, _Locks] = WeakValueDictionary()  # by the id of the collection
 _looking = Lock()
 
 
 @dataclass(slots=True)
 class _Job:
-    rows: Sequence[Ready] = ()
-    alone: Callable[[], None] | None = None  # None = the rows are stored together with others
+    rows: Sequence[Ready] = ()  # to store
+    gone: Sequence[str] = ()  # else the ids to delete
     done: Future[None] = field(default_factory=Future)
     tried: bool = False  # whether Chroma failed while it stored its rows
 
 
-_Present = Mapping[str, tuple[str | None, Mapping[str, Any]]]  # text and metadata, by id
-
-
-@dataclass(frozen=True, slots=True)
-class _Fresh:
-    rows: Sequence[Ready]
-    present: _Present  # the rows that they replace
-    writes: int  # how often the collection had been written to before these were read
+_Present = dict[str, Row]  # by id
 
 
 class Writer:
@@ -95,16 +77,14 @@ class Writer:
     as an embedding or a server may hang.
     """
 
-    def __init__(
-        self, collection: Collection, folder: Path | None, embedding: BoundedEmbedding
-    ) -> None:
+    def __init__(self, collection: Collection, folder: Path | None, embedding: Embedder) -> None:
         self._collection = collection
         self._chroma: Any = collection.chroma
         self._folder = folder
         self._embedding = embedding
         with _looking:
-            self._shared = _shared.setdefault(str(self._chroma.id), _Shared())
-        self.changing = self._shared.changing
+            self._locks = _locks.setdefault(str(self._chroma.id), _Locks())
+        self.changing = self._locks.changing
         self._changed = Condition()
         self._waiting: deque[_Job] = deque()
         self._alive = False  # the thread
@@ -112,30 +92,22 @@ class Writer:
         self._closed = False
         self._due: float | None = None  # when the present step of the thread must end; None = never
 
-    def write(
-        self, rows: Sequence[Ready], vectors: NDArray[np.float32] | None = None
-    ) -> Future[None]:
-        """Store some rows, at most `BATCH` of them; without vectors they are embedded.
+    def write(self, rows: Sequence[Ready]) -> Future[None]:
+        """Store some rows, at most `BATCH` of them; those that are stored as they are stay.
 
-        Rows that are stored already as they are stay. Rows of a future that is cancelled before its
-        turn are not written. When the rows of one call fail, those of the others are stored. The
-        error says which rows are stored.
+        Those whose text is stored already, or whose vector is known, are not embedded.
+
+        Rows of a future that is cancelled before its turn are not written. When the rows of one
+        call fail, those of the others are stored. The error says which rows are stored.
+
+        Rows with a ``before`` are written in one call of Chroma. The error is `ChangedError` if
+        others have changed one of them since it was read: Chroma has no write on a condition. Then
+        nothing is written: read them again.
         """
-        alone = None if vectors is None else partial(self._write, rows, vectors)
-        return self._take(_Job(rows, alone))
-
-    def rewrite(
-        self, rows: Sequence[Ready], before: Sequence[Row | None], vectors: Sequence[Embedded]
-    ) -> Future[None]:
-        """Write rows that were read before, with their vectors, in one call of Chroma.
-
-        The error is `ChangedError` if others have changed one of them meanwhile: Chroma has no
-        write on a condition. Then nothing is written: read them again.
-        """
-        return self._take(_Job(rows, partial(self._rewrite, rows, before, vectors)))
+        return self._take(_Job(rows))
 
     def delete(self, ids: Sequence[str]) -> Future[None]:
-        return self._take(_Job(alone=partial(self._delete, ids)))
+        return self._take(_Job(gone=ids))
 
     def close(self) -> bool:
         """Finish the waiting writes, and take no more; False if a call of Chroma hangs."""
@@ -174,10 +146,10 @@ class Writer:
         while jobs := self._next():
             wanted = [job for job in jobs if job.done.set_running_or_notify_cancel()]
             for together in _joined(wanted):
-                if together[0].alone is not None:
-                    self._answer(together[0], together[0].alone)
-                elif len(together) == 1 or not self._write_together(together):
-                    self._write_apart(together)
+                if together[0].gone:
+                    self._finish(together, partial(self._delete, together[0].gone))
+                else:
+                    self._write([together])
 
     def _next(self) -> list[_Job]:
         """The waiting jobs; empty when none came for a while, and the thread ends."""
@@ -196,45 +168,44 @@ class Writer:
             self._due = None if limit_s is None else monotonic() + limit_s
             self._changed.notify_all()
 
-    def _write_together(self, jobs: Sequence[_Job]) -> bool:
-        try:
-            fresh = self._unstored([row for job in jobs for row in job.rows])
-            [embedded] = self._embed([fresh])
-            self._store(fresh, embedded, jobs)
-        except BaseException as error:  # noqa: BLE001 - apart, it is raised where the caller waits
-            _log.debug("%d adds are written apart: %s", len(jobs), type(error).__name__)
-            return False
-        for job in jobs:
-            job.done.set_result(None)
-        return True
-
-    def _write_apart(self, jobs: Sequence[_Job]) -> None:
-        """Write each alone, so that one that fails takes nothing from the others."""
-        fresh: list[tuple[_Job, _Fresh]] = []
-        for job in jobs:
+    def _write(self, groups: Sequence[Sequence[_Job]]) -> None:
+        """Write the rows of each group of jobs in one call; the texts of all are embedded first."""
+        fresh: list[tuple[Sequence[_Job], Sequence[Ready]]] = []
+        for jobs in groups:
             try:
-                fresh.append((job, self._unstored(job.rows)))
+                fresh.append((jobs, self._unstored([row for job in jobs for row in job.rows])))
             except BaseException as error:  # noqa: BLE001 - it is raised where the caller waits
-                self._fail(job, error)
+                self._fail(jobs, error)
+        outcomes: Sequence[Embedded | BaseException]
         try:
             outcomes = self._embed([rows for _, rows in fresh])
         except BaseException as error:  # noqa: BLE001 - as above; a model may raise SystemExit
-            for job, _ in fresh:
-                self._fail(job, error)
-            return
-        for (job, rows), embedded in zip(fresh, outcomes, strict=True):
-            self._answer(job, partial(self._store, rows, embedded, [job]))
+            outcomes = [error] * len(fresh)
+        for (jobs, rows), embedded in zip(fresh, outcomes, strict=True):
+            self._finish(jobs, partial(self._store, rows, embedded, jobs))
 
-    def _answer(self, job: _Job, work: Callable[[], None]) -> None:
+    def _finish(self, jobs: Sequence[_Job], work: Callable[[], None]) -> None:
         try:
             work()
         except BaseException as error:  # noqa: BLE001 - it is raised where the caller waits
-            self._fail(job, error)
+            self._fail(jobs, error)
         else:
-            job.done.set_result(None)
+            for job in jobs:
+                job.done.set_result(None)
 
-    def _fail(self, job: _Job, error: BaseException) -> None:
-        """End a job; its error says which rows are there: Chroma may raise, and store some."""
+    def _fail(self, jobs: Sequence[_Job], error: BaseException) -> None:
+        """End a job; its error says which rows are there: Chroma may raise, and store some.
+
+        Of several each is written alone, so that one that fails takes nothing from the others.
+        """
+        if len(jobs) > 1:
+            _log.debug("%d adds are written apart: %s", len(jobs), type(error).__name__)
+            self._write([[job] for job in jobs])
+            return
+        [job] = jobs
+        if isinstance(error, ChangedError) and all(row.before is ANY_ROW for row in job.rows):
+            self._write([jobs])  # the vector of one may be that of another text by now
+            return
         if isinstance(error, RecallError) and job.rows:
             try:
                 present = self._there([row.memory.id for row in job.rows])
@@ -245,35 +216,46 @@ class Writer:
 
     # -- in Chroma, and in the row indexes of this process ----------------------------------------
 
-    def _unstored(self, rows: Sequence[Ready]) -> _Fresh:
-        writes, present = self._shared.writes, self._replaced(rows)
-        stored = _stored_in(present, rows)
-        if stored and not self._have_vectors(stored):
-            stored = []
-        return _Fresh([each for each in rows if each.memory.id not in stored], present, writes)
+    def _unstored(self, rows: Sequence[Ready]) -> list[Ready]:
+        """The rows to write, with the vectors that they keep because their text stays.
 
-    def _embed(self, batches: Sequence[_Fresh]) -> list[Outcome]:
+        Rows that were read before they were changed are not read again.
+        """
+        unread = [row for row in rows if row.before is ANY_ROW]
+        present = {x.memory.id: x.before for x in rows if x.before} | self._replaced(unread)
+        same = [x.memory.id for x in rows if self._has_its_text(x, present.get(x.memory.id))]
+        self._begin(CHROMA_S)
+        kept = self._collection.vectors(same)
+        stored = kept.keys() & _stored_in(present, unread)
+        rest = [(row, row.memory.id) for row in rows if row.memory.id not in stored]
+        return [
+            replace(row, before=present[row_id], vector=kept[row_id]) if row_id in kept else row
+            for row, row_id in rest
+        ]
+
+    def _has_its_text(self, ready: Ready, row: Row | None) -> bool:
+        old = None if row is None or row is ANY_ROW else self._collection.candidate(row)
+        return old is not None and index_text(old) == index_text(ready.memory)
+
+    def _embed(self, batches: Sequence[Sequence[Ready]]) -> list[Embedded | Exception]:
         timeout_s = self._embedding.timeout_s
         self._begin(None if timeout_s is None else timeout_s + CHROMA_S)
-        texts = [[index_text(each.memory) for each in batch.rows] for batch in batches]
-        return self._embedding.embed_batches(texts)
+        return self._embedding.embed_batches(
+            [[index_text(row.memory) for row in rows if row.vector is None] for rows in batches]
+        )
 
-    def _write(self, rows: Sequence[Ready], vectors: NDArray[np.float32]) -> None:
-        fresh = self._unstored(rows)
-        wanted = {each.memory.id for each in fresh.rows}
-        self._store(fresh, Embedded(vectors[[each.memory.id in wanted for each in rows]]))
-
-    def _store(self, fresh: _Fresh, embedded: Outcome, jobs: Sequence[_Job] = ()) -> None:
-        if isinstance(embedded, Exception):
+    def _store(
+        self, rows: Sequence[Ready], embedded: Embedded | BaseException, jobs: Sequence[_Job]
+    ) -> None:
+        if isinstance(embedded, BaseException):
             raise embedded
-        if not fresh.rows:
+        if not rows:
             return
-        self._collection.check_dimension(embedded.vectors)
+        known = [row.vector for row in rows if row.vector is not None]
+        self._collection.check_dimension(*known, *embedded.vectors[:1])
         try:
-            with self._shared.writing():
-                as_read = self._shared.writes == fresh.writes
-                present = fresh.present if as_read else self._replaced(fresh.rows)
-                self._put(fresh.rows, present, embedded)
+            with self._locks.writing:
+                self._put(rows, self._replaced(rows), _in_order(rows, embedded))
         except StoreError as error:
             for job in jobs:
                 job.tried |= error.__cause__ is not None  # else Chroma was not called
@@ -286,7 +268,7 @@ class Writer:
         rows = [(x.memory.id, x.memory.content, {**x.metadata, **now}) for x in ready]
         ids, texts, metadatas = zip(*rows, strict=True)
         # Chroma merges metadata, so what a row had before is set to None.
-        had = (dict.fromkeys(present[row_id][1] if row_id in present else ()) for row_id in ids)
+        had = (dict.fromkeys(present[x][2] or () if x in present else ()) for x in ids)
         with self._indexes() as indexes:
             self._chroma.upsert(
                 ids=[*ids],
@@ -298,21 +280,10 @@ class Writer:
                 each.put(rows, memories, embedded)
             self._collection.learn_dimension(embedded.vectors)
 
-    def _rewrite(
-        self, rows: Sequence[Ready], before: Sequence[Row | None], vectors: Sequence[Embedded]
-    ) -> None:
-        self._collection.check_dimension(*(each.vectors for each in vectors))
-        with self._shared.writing():
-            present = self._replaced(rows)
-            for ready, row in zip(rows, before, strict=True):
-                if present.get(ready.memory.id) != (row and (row[1], row[2] or {})):
-                    raise ChangedError
-            self._put(rows, present, _together(vectors))
-
     def _delete(self, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), BATCH):
             part = list(ids[start : start + BATCH])
-            with self._shared.writing(), self._indexes() as indexes:
+            with self._locks.writing, self._indexes() as indexes:
                 self._chroma.delete(ids=part)
                 for each in indexes:  # at once: the next part may fail
                     each.drop(part)
@@ -331,43 +302,31 @@ class Writer:
         """The rows that are there under the ids of these, and that these may replace."""
         present = self._there([each.memory.id for each in rows if not each.is_new])
         for row in rows:
-            if row.memory.id in present and not row.may_replace(present[row.memory.id][1]):
+            there = present.get(row.memory.id)
+            if row.before not in (ANY_ROW, there):
+                raise ChangedError
+            if there and not row.guard.fields().items() <= (there[2] or {}).items():
                 raise id_is_taken(row.memory.id, row.guard)
         return present
 
     def _there(self, ids: Sequence[str]) -> _Present:
-        if not ids:
-            return {}
         self._begin(CHROMA_S)
-        page = self._chroma.get(ids=list(ids), include=["documents", "metadatas"])
-        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-        return {row_id: (document, metadata or {}) for row_id, document, metadata in rows}
-
-    def _have_vectors(self, ids: list[str]) -> bool:
-        """Whether the index of vectors has all of these rows.
-
-        Chroma keeps texts apart from it; a server that was killed may have lost a part of it.
-        """
-        self._begin(CHROMA_S)
-        try:
-            self._chroma.get(ids=ids, include=["embeddings"])
-        except StoreError as error:
-            if LOST not in str(error):
-                raise
-            _log.warning("of %d rows some have no vector in Chroma: stored again", len(ids))
-            return False
-        return True
+        return self._collection.rows(ids)
 
 
-def _together(vectors: Iterable[Embedded]) -> Embedded:
-    """The vectors of some rows; those that are read from Chroma come without their tokens."""
+def _in_order(rows: Sequence[Ready], embedded: Embedded) -> Embedded:
+    """The vectors of rows: those that are known, which have no tokens, and those of their texts."""
+    if all(row.vector is None for row in rows):
+        return embedded
     nothing = TokenVectors([], np.empty((0, 0), dtype=np.float32))
-    tokens = [nothing if each.tokens is None else each.tokens[0] for each in vectors]
-    return Embedded(np.concatenate([each.vectors for each in vectors]), tokens)
+    new = zip(embedded.vectors, embedded.tokens or repeat(nothing), strict=False)
+    both = [next(new) if row.vector is None else (row.vector, nothing) for row in rows]
+    vectors, tokens = zip(*both, strict=True)
+    return Embedded(np.stack(vectors), tokens)
 
 
 def _stored_in(present: _Present, rows: Sequence[Ready]) -> list[str]:
-    return [row.memory.id for row in rows if row.is_stored_as(*present.get(row.memory.id, ()))]
+    return [x.memory.id for x in rows if x.is_stored_as(*present.get(x.memory.id, ())[1:])]
 
 
 def _joined(jobs: Sequence[_Job]) -> Iterator[list[_Job]]:
@@ -376,7 +335,7 @@ def _joined(jobs: Sequence[_Job]) -> Iterator[list[_Job]]:
     ids: set[str] = set()
     for job in jobs:
         new = {row.memory.id for row in job.rows}
-        alone = job.alone or (together and together[-1].alone)
+        alone = job.gone or (together and together[-1].gone)
         if together and (alone or ids & new or len(ids) + len(new) > BATCH):
             yield together
             together, ids = [], set()

@@ -1,4 +1,4 @@
-"""A text as the words that keyword search compares: stemmed, without stop words.
+"""A text as the words that keyword search compares: stemmed, without stop words, and weighed.
 
 English, German, Spanish and French are stemmed by PyStemmer (Snowball); Chinese, which writes no
 spaces, becomes its characters and the pairs of them.
@@ -9,14 +9,19 @@ Words of a dictionary in place of Chinese pairs, or beside them, found less or t
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, cached_property
+from math import log
 from sys import intern
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 from zlib import crc32
 
 import Stemmer
+
+if TYPE_CHECKING:  # the command line starts without it
+    import numpy as np
+    from numpy.typing import NDArray
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """The Chinese and Japanese characters, for the brackets of a pattern: each counts as a word."""
@@ -302,3 +307,42 @@ class Wording:
 def ends(text: str) -> str:
     """The beginning and the end of a long text; all of a shorter one."""
     return text if len(text) <= 2 * ENDS else f"{text[:ENDS]} {text[-ENDS:]}"
+
+
+_K1, _B = 1.2, 0.75  # of BM25: Robertson and Zaragoza 2009
+_MOST = 64  # words of a question that are searched for
+
+MOST_FREQUENT = _K1 + 1
+"""What `frequency` returns at most."""
+
+Number = TypeVar("Number", float, "NDArray[np.float64]")
+
+
+def rarity(rows: int, having: int) -> float:
+    """The weight of a word by its rarity: of so many texts, so many have it."""
+    return log(1 + (max(rows - having, 0) + 0.5) / (having + 0.5))
+
+
+def frequency(count: Number, length: Number) -> Number:
+    """The weight of a word by its number in a text; the mean length of all texts is 1."""
+    return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length))
+
+
+def telling_words(
+    words: Sequence[str], frequencies: Callable[[Sequence[str]], Sequence[int]]
+) -> list[str]:
+    """The words of a question to search for: all, or of a long question the rarest.
+
+    A pasted dialogue has hundreds of words, and each costs time. Words that no memory has find
+    nothing, and words that most memories have order nothing. With the first 64 words in place of
+    the rarest, a long Chinese question is cut after some 35 characters.
+
+    Examples:
+        >>> telling_words([str(n) for n in range(70)], lambda words: [*map(int, words)])[:2]
+        ['1', '2']
+    """
+    distinct = list(dict.fromkeys(words))
+    if len(distinct) <= _MOST:
+        return distinct
+    counts = dict(zip(distinct, frequencies(distinct), strict=True))
+    return sorted([word for word in distinct if counts[word]], key=counts.__getitem__)[:_MOST]

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.kit import LINES, Run, beside, written
@@ -49,13 +50,13 @@ def test_the_times_that_texts_tell_of_are_read_unless_switched_off(
 def test_a_load_that_was_cut_short_is_taken_up_and_leaves_nothing_behind(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, add = written(tmp_path / "notes.jsonl", LINES), RecallStore.add
+    path, add = written(tmp_path / "notes.jsonl", LINES), RecallStore.add_embedded
 
-    def cut_short(self: RecallStore, given: Iterable[Memory], **settings: bool) -> list[str]:
-        add(self, list(given)[:2], **settings)
+    def cut_short(self: RecallStore, given: Iterable[Memory], vectors: Any, **how: bool) -> None:
+        add(self, list(given)[:2], vectors, **how)
         raise OSError("the power is gone")
 
-    monkeypatch.setattr(RecallStore, "add", cut_short)
+    monkeypatch.setattr(RecallStore, "add_embedded", cut_short)
     code, _, err = run("load", "--memories", path)
     assert (code, "the power is gone" in err) == (2, True)
     monkeypatch.undo()

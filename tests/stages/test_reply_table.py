@@ -20,8 +20,7 @@ from tables import table
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import ReplyError
 from recall_retrievers.core.message import Message
-from recall_retrievers.core.query import Query
-from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.query import Query, Recall
 from recall_retrievers.core.stage import Stage
 from recall_retrievers.llm.time_question import read_time
 from recall_retrievers.stages.build_query import BuildQuery, read_query

@@ -11,8 +11,7 @@ from stages.test_fusion import fuse_arms
 from tables import table
 
 from recall_retrievers.core.candidate import Candidate, Hit, Step
-from recall_retrievers.core.query import Query
-from recall_retrievers.core.recall import Dropped
+from recall_retrievers.core.query import Dropped, Query
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.explain.explanation import explain
 from recall_retrievers.explain.rows import rows

@@ -26,7 +26,7 @@ from recall_retrievers.core.errors import StoreDamagedError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.embedding.embedder import as_embedder
+from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.timeline import TimeRange
 
 HEADER, NAMES = "header.bin", "index_metadata.pickle"
@@ -50,14 +50,10 @@ class Diary:
     deleted: set[str] = field(default_factory=set)
     open: set[str] = field(default_factory=set)  # begun and not acknowledged
 
-    def begin(self, *ids: str) -> None:
-        self._write({"begin": ids})
-
-    def did_store(self, texts: dict[str, str]) -> None:
-        self._write({"stored": texts})
-
-    def did_delete(self, ids: list[str]) -> None:
-        self._write({"deleted": ids})
+    def note(self, **entry: object) -> None:
+        """Write what has ``begin``, or what is ``stored`` or ``deleted`` by now."""
+        with self.path.open("a", encoding="utf-8") as file:  # one write, which a kill cannot tear
+            file.write(json.dumps(entry) + "\n")
 
     def size(self) -> int:
         return self.path.stat().st_size if self.path.exists() else 0
@@ -75,10 +71,6 @@ class Diary:
                 self.stored.pop(row_id, None)
                 self.open.discard(row_id)
                 self.deleted.add(row_id)
-
-    def _write(self, entry: dict[str, object]) -> None:
-        with self.path.open("a", encoding="utf-8") as file:  # one write, which a kill cannot tear
-            file.write(json.dumps(entry) + "\n")
 
 
 def embedding() -> SmallEmbedding:
@@ -121,16 +113,16 @@ def change(path: Path, diary: Diary, seed: int) -> None:
                 _add(store, diary, chosen.sample(there, 5), call)
             else:
                 gone = chosen.sample(there, 5)
-                diary.begin(*gone)
+                diary.note(begin=gone)
                 store.delete(gone)
-                diary.did_delete(gone)
+                diary.note(deleted=gone)
                 there = [row_id for row_id in there if row_id not in gone]
 
 
 def repair(path: Path, diary: Diary, seed: int) -> None:
     """The same damage repaired, over and over."""
     for _ in range(10_000):
-        diary.begin()
+        diary.note(begin=[])
         RecallStore.repair(path, embedding=embedding())
         for folder in _index_folders(path):
             (folder / HEADER).write_bytes(b"torn")
@@ -138,9 +130,9 @@ def repair(path: Path, diary: Diary, seed: int) -> None:
 
 def _add(store: RecallStore, diary: Diary, ids: list[str], call: int) -> None:
     texts = {row_id: text_of(row_id, call) for row_id in ids}
-    diary.begin(*ids)
+    diary.note(begin=ids)
     add(store, texts)
-    diary.did_store(texts)
+    diary.note(stored=texts)
 
 
 def add(store: RecallStore, texts: dict[str, str]) -> None:
@@ -370,8 +362,8 @@ def _missed_by_chroma(path: Path, texts: dict[str, str]) -> list[str]:
     missed: list[str] = []
     for start in range(0, len(texts), 500):
         ids = list(texts)[start : start + 500]
-        vectors = as_embedder(embedding()).embed_documents([texts[row_id] for row_id in ids])
-        found = collection.query(query_embeddings=vectors, n_results=3, include=[])["ids"]
+        embedded = Embedder(embedding()).embed_texts([texts[row_id] for row_id in ids])
+        found = collection.query(query_embeddings=embedded.vectors, n_results=3, include=[])["ids"]
         missed += [row_id for row_id, near in zip(ids, found, strict=True) if row_id not in near]
     client.close()
     return missed

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,25 @@ from recall_retrievers.core.candidate import Hit
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import TimeRange
 
 NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Apia"]
+
+TEXTS = [
+    "green tea in the garden",
+    "the dentist put in a filling",
+    "a train to the river",
+    "tea with the dentist",
+    "winter bread",
+    "letters from the river in winter",
+]
+FIRST = datetime(2024, 3, 1, 9, 30, tzinfo=UTC)
+MOMENTS = [FIRST + timedelta(days=number) for number in range(len(TEXTS))]
+
+
+def day(number: int) -> TimeRange:
+    return TimeRange(MOMENTS[number], MOMENTS[number] + timedelta(days=1), "day")
 
 
 @lru_cache(maxsize=50_000)

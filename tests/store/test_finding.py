@@ -210,18 +210,7 @@ SMALL = SmallEmbedding()
 FIRST = datetime(2024, 2, 5, tzinfo=UTC)
 DAYS = 400
 USERS = [Scope(user_id="ann"), Scope(user_id="bob"), Scope()]
-VOCABULARY = [
-    "tea",
-    "dentist",
-    "street",
-    "garden",
-    "train",
-    "letter",
-    "music",
-    "river",
-    "bread",
-    "sea",
-]
+VOCABULARY = str.split("tea dentist street garden train letter music river bread sea")
 
 
 def _memories(count: int, seed: int = 7) -> list[Memory]:

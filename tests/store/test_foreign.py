@@ -1,8 +1,9 @@
 """Collections that somebody else made: searched, never written; their times and metadata."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,31 +11,90 @@ import chromadb
 import pytest
 from chromadb import EmbeddingFunction
 from chromadb.utils.embedding_functions import register_embedding_function
+from langchain_chroma import Chroma
 from langchain_core.documents import Document
-from store.foreign import (
-    FIELDS,
-    FILLERS,
-    FIRST,
-    MOMENTS,
-    TEXTS,
-    TIMES,
-    day,
-    everything_in,
-    metadata_of,
-)
-from store.kit import SmallEmbedding, best, contents, ids, similarities
+from llama_index.core.schema import TextNode
+from llama_index.vector_stores.chroma import ChromaVectorStore
+from store.kit import FIRST, MOMENTS, TEXTS, SmallEmbedding, best, contents, day, ids, similarities
 
 from langchain_recall import RecallRetriever
 from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
-from recall_retrievers.core.errors import (
-    FilterError,
-    ForeignCollectionError,
-)
+from recall_retrievers.core.errors import FilterError, ForeignCollectionError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.fields import Fields
 from recall_retrievers.timeline import TimeRange
+
+FIELDS = {"created_at": "when", "memory_type": "kind", "author": "by", "user_id": "owner"}
+
+TIMES: dict[str, Callable[[datetime], object]] = {
+    "seconds": lambda moment: int(moment.timestamp()),
+    "fractional seconds": lambda moment: moment.timestamp() + 0.25,
+    "milliseconds": lambda moment: int(moment.timestamp() * 1000),
+    "fractional milliseconds": lambda moment: moment.timestamp() * 1000 + 0.5,
+    "iso": lambda moment: moment.isoformat(),
+    "iso, another zone": lambda moment: moment.astimezone(
+        datetime.fromisoformat("2024-01-01T00:00:00+05:30").tzinfo
+    ).isoformat(),
+}
+
+
+def metadata_of(number: int, moment: object) -> dict[str, Any]:
+    return {
+        "when": moment,
+        "kind": "insight" if number % 2 else "event",
+        "by": f"Author {number}",
+        "owner": "ann" if number < 4 else "bob",
+        "stars": number,
+    }
+
+
+def _by_langchain(
+    client: chromadb.ClientAPI,
+    name: str,
+    embedding: SmallEmbedding,
+    write: Callable[[datetime], object],
+    space: str,
+) -> Any:
+    theirs = Chroma(name, embedding, client=client, collection_metadata={"hnsw:space": space})
+    metadatas = [metadata_of(n, write(each)) for n, each in enumerate(MOMENTS)]
+    theirs.add_texts(TEXTS, metadatas, ids=[f"row{n}" for n in range(len(TEXTS))])
+    return client.get_collection(name, embedding_function=None)
+
+
+def _by_llamaindex(
+    client: chromadb.ClientAPI,
+    name: str,
+    embedding: SmallEmbedding,
+    write: Callable[[datetime], object],
+) -> Any:
+    collection = client.create_collection(name, embedding_function=None)
+    nodes = [
+        TextNode(
+            id_=f"row{n}",
+            text=text,
+            metadata=metadata_of(n, write(MOMENTS[n])),
+            embedding=embedding.embed_query(text),
+        )
+        for n, text in enumerate(TEXTS)
+    ]
+    ChromaVectorStore(chroma_collection=collection).add([*nodes])
+    return collection
+
+
+FILLERS: dict[str, Callable[..., Any]] = {
+    "langchain, l2": partial(_by_langchain, space="l2"),
+    "langchain, cosine": partial(_by_langchain, space="cosine"),
+    "langchain, ip": partial(_by_langchain, space="ip"),
+    "llamaindex": _by_llamaindex,
+}
+
+
+def everything_in(collection: Any) -> object:
+    rows = collection.get(include=["documents", "metadatas", "embeddings"])
+    rows["embeddings"] = rows["embeddings"].tolist()
+    return rows, collection.metadata, collection.configuration_json, collection.name
 
 
 @pytest.fixture(params=[True, False], ids=["unit vectors", "vectors of any length"])

@@ -21,7 +21,7 @@ from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.embedding.token_vectors import Embedded, unit
+from recall_retrievers.store.embedding.local_model import Embedded, unit
 from recall_retrievers.store.rows import row_index, scoped_rows, words
 from recall_retrievers.store.rows.columns import Wanted
 from recall_retrievers.store.rows.table import Table

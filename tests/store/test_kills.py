@@ -11,16 +11,7 @@ from typing import NamedTuple
 
 import pytest
 from store.elsewhere import said_by
-from store.killed import (
-    Diary,
-    When,
-    change,
-    killed,
-    load,
-    new_store,
-    repair,
-    what_is_left,
-)
+from store.killed import Diary, When, change, killed, load, new_store, repair, what_is_left
 
 KILLS = int(os.environ.get("RECALL_KILLS", "3"))
 

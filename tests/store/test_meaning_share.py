@@ -17,7 +17,7 @@ from langchain_recall import RecallRetriever
 from recall_retrievers.core.stage import Search
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.embedding.token_vectors import TokenVectors
+from recall_retrievers.store.embedding.local_model import TokenVectors
 
 
 class Near:

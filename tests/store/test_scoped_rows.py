@@ -1,14 +1,16 @@
 """Over a server a store reads the rows of the scope that is asked for, and no others."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import chromadb
+import numpy as np
 import pytest
 from store.kit import SmallEmbedding, ids
+from store.places import watched
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
@@ -60,18 +62,12 @@ def found(store: RecallStore, text: str, scope: Scope, limit: int = 3) -> list[s
 def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bool]]]:
     """The ids of all rows that come from the server, and whether their texts come too."""
     seen: list[tuple[str, bool]] = []
-    with monkeypatch.context() as patched:
-        for name in ("get", "query"):
-            method = getattr(chromadb.Collection, name)
 
-            def watched(self: Any, *, method: Any = method, **asked: Any) -> Any:
-                page = method(self, **asked)
-                rows: Sequence[Any] = page["ids"]
-                flat = [x for each in rows for x in ([each] if isinstance(each, str) else each)]
-                seen.extend((x, "documents" in asked.get("include", ())) for x in flat)
-                return page
+    def see(asked: dict[str, Any], page: Any) -> None:
+        with_text = "documents" in asked.get("include", ())
+        seen.extend((row_id, with_text) for row_id in np.ravel(page["ids"]).tolist())
 
-            patched.setattr(chromadb.Collection, name, watched)
+    with watched(monkeypatch, see):
         yield seen
 
 

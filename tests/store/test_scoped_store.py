@@ -27,32 +27,18 @@ SCOPES: list[dict[str, str]] = [
 IDS = [f"m{n}" for n in range(18)]
 
 
-EARLY, LATE = DAY, DAY + timedelta(days=1)  # before and after some have expired
-
-
-class Clock:
-    now = LATE
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-clock = Clock()
+EARLY, LATE = DAY + timedelta(hours=12), DAY + timedelta(days=1)  # some expire between them
 
 
 @pytest.fixture(scope="module")
 def whole() -> Iterator[RecallStore]:
-    with RecallStore(embedding=SmallEmbedding(), clock=clock) as store:
+    with RecallStore(embedding=SmallEmbedding(), clock=lambda: LATE) as store:
         yield store
 
 
 def stored(store: RecallStore) -> list[Memory]:
     """All memories, those that have expired as well."""
-    clock.now = EARLY
-    try:
-        return list(store.memories())
-    finally:
-        clock.now = LATE
+    return list(store.memories(as_of=EARLY))
 
 
 def fill(store: RecallStore) -> None:

@@ -27,87 +27,71 @@ TYPES = ("observation", "event", "profile")
 SMALL = SmallEmbedding()
 
 
-@dataclass(frozen=True)
-class Row:
-    id: str
-    owner: str
-    text: str
-    created: datetime
-    kind: str
-    stars: int | None
-    expires: datetime | None
-    by: str = ""
-    superseded: datetime | None = None
+def recorded(memory: Memory) -> datetime:
+    assert memory.created_at is not None
+    return memory.created_at
 
-    def stands(self, moment: datetime, then: bool = False, all_of_them: bool = False) -> bool:
-        """Whether it counts; or did ``then``, or with superseded ones."""
-        if then and self.created > moment:
-            return False
-        if self.expires is not None and self.expires <= moment:
-            return False
-        return all_of_them or self.superseded is None or self.superseded > moment
 
-    @classmethod
-    def of(cls, memory: Memory) -> "Row":
-        assert memory.created_at is not None
-        return cls(
-            memory.id,
-            memory.scope.user_id or "",
-            memory.content,
-            memory.created_at,
-            memory.memory_type,
-            memory.metadata.get("stars"),  # type: ignore[arg-type]
-            memory.expires_at,
-            memory.superseded_by,
-            memory.superseded_at,
-        )
+def stands(memory: Memory, at: Standing) -> bool:
+    assert at.moment is not None
+    if at.as_it_stood and recorded(memory) > at.moment:
+        return False
+    if memory.expires_at is not None and memory.expires_at <= at.moment:
+        return False
+    superseded = memory.superseded_at
+    return at.include_superseded or superseded is None or superseded > at.moment
 
 
 @dataclass
 class Model:
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, Memory] = field(default_factory=dict)
     now: datetime = NOON
 
-    def all_of(self, owner: str) -> list[Row]:
+    def all_of(self, owner: str) -> list[Memory]:
         """Also those that have expired: deleting reaches them."""
-        return [each for each in self.rows.values() if each.owner == owner]
+        return [each for each in self.rows.values() if each.scope.user_id == owner]
 
     def living(
-        self, owner: str, fits: Callable[[Row], bool] = lambda _: True, at: Standing | None = None
-    ) -> list[Row]:
+        self,
+        owner: str,
+        fits: Callable[[Memory], bool] = lambda _: True,
+        at: Standing | None = None,
+    ) -> list[Memory]:
         """The memories of an owner that count, the newest first."""
-        moment, then, others = at or Standing(self.now)
-        assert moment is not None
-        mine = [each for each in self.all_of(owner) if fits(each)]
-        alive = [each for each in mine if each.stands(moment, then, others)]
-        return sorted(alive, key=lambda each: (each.created, each.id), reverse=True)
+        moment = at or Standing(self.now)
+        alive = [each for each in self.all_of(owner) if fits(each) and stands(each, moment)]
+        return sorted(alive, key=lambda each: (recorded(each), each.id), reverse=True)
 
-    def there(self, owner: str) -> dict[str, Row]:
+    def there(self, owner: str) -> dict[str, Memory]:
         """The memories of an owner that have not expired, by id."""
         return {each.id: each for each in self.living(owner, at=Standing(self.now, False, True))}
 
-    def put(self, row: Row) -> None:
-        """Store a row; one that is there without any change keeps its mark."""
-        old = self.rows.get(row.id)
-        if old is None or replace(old, by="", superseded=None) != row:
-            self.rows[row.id] = row
+    def put(self, new: Memory) -> None:
+        """Store a memory; one that is there without any change keeps its mark."""
+        old = self.rows.get(new.id)
+        if old is None or marked(old, "", None) != new:
+            self.rows[new.id] = new
 
-    def newest(self, row: Row) -> Row:
+    def newest(self, memory: Memory) -> Memory:
         """The last of those that supersede one another."""
-        seen = [row]
-        while (heir := self.rows.get(seen[-1].by)) is not None and heir not in seen:
+        seen = [memory]
+        while (heir := self.rows.get(seen[-1].superseded_by)) is not None and heir not in seen:
             seen.append(heir)
         return seen[-1]
 
     def forget(self, gone: list[str]) -> None:
         """Delete rows; what they have superseded counts again, or has the next heir."""
-        for each in [x for x in self.rows.values() if x.by in gone]:
-            by, at = each.by, each.superseded
+        for each in [x for x in self.rows.values() if x.superseded_by in gone]:
+            by, at = each.superseded_by, each.superseded_at
             while by in gone:
-                by, at = self.rows[by].by, self.rows[by].superseded
-            self.rows[each.id] = replace(each, by=by, superseded=at)
+                by, at = self.rows[by].superseded_by, self.rows[by].superseded_at
+            self.rows[each.id] = marked(each, by, at)
         for row_id in gone:
             del self.rows[row_id]
+
+
+def marked(memory: Memory, by: str, at: datetime | None) -> Memory:
+    return memory.model_copy(update={"superseded_by": by, "superseded_at": at})
 
 
 class Sequence:
@@ -132,34 +116,23 @@ class Sequence:
 
     def check(self, owner: str) -> None:
         expected = self.model.living(owner)
-        assert [Row.of(each) for each in self.views[owner].memories()] == expected
+        assert [*self.views[owner].memories()] == expected
         assert self.views[owner].count() == len(expected)
         there = self.model.there(owner)
-        got = self.views[owner].get(self.ids)
-        assert [Row.of(each) for each in got] == [there[x] for x in self.ids if x in there]
+        got = self.views[owner].get([*self.ids, "nobody's", self.ids[0]])
+        assert got == [there[x] for x in self.ids if x in there]
 
     # -- changes ----------------------------------------------------------------------------------
 
     def add(self, owner: str) -> None:
         wanted = self.random.sample(self.ids, self.random.randint(1, 3))
-        new = [self.row(each, owner) for each in wanted]
-        foreign = [x for x in wanted if x in self.model.rows and self.model.rows[x].owner != owner]
-        memories = [
-            {
-                "id": each.id,
-                "content": each.text,
-                "created_at": each.created,
-                "memory_type": each.kind,
-                "metadata": {} if each.stars is None else {"stars": each.stars},
-                "expires_at": each.expires,
-            }
-            for each in new
-        ]
-        if foreign:
+        new = [self.memory(each, owner) for each in wanted]
+        taken = [self.model.rows[each] for each in wanted if each in self.model.rows]
+        if any(each.scope.user_id != owner for each in taken):
             with pytest.raises(ScopeError):
-                self.views[owner].add(memories)
+                self.views[owner].add(new)
         else:
-            assert self.views[owner].add(memories) == wanted
+            assert self.views[owner].add(new) == wanted
             for each in new:
                 self.model.put(each)
 
@@ -171,34 +144,31 @@ class Sequence:
             with pytest.raises(MissingMemoryError):
                 self.views[owner].update(row_id, **changes)
             return
-        new = replace(old, **values)
-        assert Row.of(self.views[owner].update(row_id, **changes)) == new
+        new = old.model_copy(update=values)
+        assert self.views[owner].update(row_id, **changes) == new
         self.model.rows[row_id] = new
 
     def supersede(self, owner: str) -> None:
-        row_id, new = self.random.choice(self.ids), self.row(self.random.choice(self.ids), owner)
+        row_id, new = self.random.choice(self.ids), self.memory(self.random.choice(self.ids), owner)
         old, taken = self.model.there(owner).get(row_id), self.model.rows.get(new.id, new)
-        memory = {"id": new.id, "content": new.text, "created_at": new.created}
-        memory |= {"memory_type": new.kind, "expires_at": new.expires}
-        new = replace(new, stars=None)
         error: type[Exception] | None = None
         if old is None:
             error = MissingMemoryError
-        elif old.id == new.id or (self.model.newest(old) != old and old.by != new.id):
+        elif old.id == new.id or (self.model.newest(old) != old and old.superseded_by != new.id):
             error = SettingsError
-        elif taken.owner != owner:
+        elif taken.scope.user_id != owner:
             error = ScopeError
         if error is not None:
             with pytest.raises(error):
-                self.views[owner].supersede(row_id, memory)
+                self.views[owner].supersede(row_id, new)
             return
         for _ in range(2):  # the same call again changes nothing
-            assert self.views[owner].supersede(row_id, memory) == new.id
+            assert self.views[owner].supersede(row_id, new) == new.id
         assert old is not None
-        if old.by != new.id:
+        if old.superseded_by != new.id:
             self.model.rows[new.id] = new
         self.model.put(new)
-        self.model.rows[row_id] = replace(old, by=new.id, superseded=new.created)
+        self.model.rows[row_id] = marked(old, new.id, new.created_at)
 
     def later(self, owner: str) -> None:
         self.model.now += timedelta(hours=self.random.choice([1, 6, 24]))
@@ -215,9 +185,9 @@ class Sequence:
         conditions: Mapping[str, Any]
         conditions, fits = self.random.choice(
             [
-                ({"memory_type": kind}, lambda each: each.kind == kind),
-                ({"filter": {"stars": stars}}, lambda each: each.stars == stars),
-                ({"time_range": (since, None)}, lambda each: each.created >= since),
+                ({"memory_type": kind}, lambda each: each.memory_type == kind),
+                ({"filter": {"stars": stars}}, lambda each: each.metadata.get("stars") == stars),
+                ({"time_range": (since, None)}, lambda each: recorded(each) >= since),
             ]
         )
         assert self.views[owner].count(**conditions) == len(self.model.living(owner, fits))
@@ -237,14 +207,15 @@ class Sequence:
     def find(self, owner: str) -> None:
         word, stars = self.random.choice(WORDS), self.random.randint(0, 3)
         filtered = self.random.random() < 0.5
-        rows = self.model.living(owner, lambda each: not filtered or each.stars == stars)
+        fits = lambda each: not filtered or each.metadata.get("stars") == stars  # noqa: E731
+        rows = self.model.living(owner, fits)
         search = Search(word, 50, filter={"stars": stars} if filtered else None)
         nearest, worded = self.views[owner].find([search, replace(search, method="keyword")])
-        scores = similarities(word, [each.text for each in rows], SMALL) if rows else []
+        scores = similarities(word, [each.content for each in rows], SMALL) if rows else []
         expected = {each.id: round(float(x), 3) for each, x in zip(rows, scores, strict=True)}
         assert {hit.id: round(hit.score, 3) for hit in nearest} == pytest.approx(expected, abs=2e-3)
         assert [hit.score for hit in nearest] == sorted([hit.score for hit in nearest])[::-1]
-        assert {hit.id for hit in worded} == {each.id for each in rows if word in each.text}
+        assert {hit.id for hit in worded} == {each.id for each in rows if word in each.content}
 
     def earlier(self, owner: str) -> None:
         """As the memories stood at a moment, and with superseded ones."""
@@ -256,38 +227,39 @@ class Sequence:
         expected, asked = self.model.living(owner, at=at), {}
         asked = {"as_of": moment} if at.as_it_stood else {}
         found = self.views[owner].memories(**asked, include_superseded=at.include_superseded)
-        assert [Row.of(each) for each in found] == expected
+        assert [*found] == expected
         count = self.views[owner].count(**asked, include_superseded=at.include_superseded)
         assert count == len(expected)
         search = Search(word, 50, **at._asdict())
         nearest, worded = self.views[owner].find([search, replace(search, method="keyword")])
         assert {hit.id for hit in nearest} == {each.id for each in expected}
-        assert {hit.id for hit in worded} == {each.id for each in expected if word in each.text}
+        assert {hit.id for hit in worded} == {each.id for each in expected if word in each.content}
 
     # -- values -----------------------------------------------------------------------------------
 
-    def row(self, row_id: str, owner: str) -> Row:
-        return Row(
-            row_id,
-            owner,
-            self.text(),
-            NOON - timedelta(hours=self.random.randint(0, 720)),
-            self.random.choice(TYPES),
-            self.random.choice([None, 0, 1, 2, 3]),
-            self.end(),
+    def memory(self, row_id: str, owner: str) -> Memory:
+        stars = self.random.choice([None, 0, 1, 2, 3])
+        return Memory(
+            id=row_id,
+            scope={"user_id": owner},
+            content=self.text(),
+            created_at=NOON - timedelta(hours=self.random.randint(0, 720)),
+            memory_type=self.random.choice(TYPES),
+            metadata={} if stars is None else {"stars": stars},
+            expires_at=self.end(),
         )
 
     def changes(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Some changes, as `update` takes them and as the model has them."""
+        """Some changes, as `update` takes them and as a memory has them."""
         text, created, stars = self.text(), NOON - timedelta(days=3), self.random.randint(0, 3)
         expires, kind = self.end(), self.random.choice(TYPES)
-        all_of_them = [
-            ("text", text, "text", text),
-            ("timestamp", created, "created", created),
-            ("metadata", {"stars": stars}, "stars", stars),
-            ("metadata", {"stars": None}, "stars", None),
-            ("expires_at", expires, "expires", expires),
-            ("memory_type", kind, "kind", kind),
+        all_of_them: list[tuple[str, Any, str, Any]] = [
+            ("text", text, "content", text),
+            ("timestamp", created, "created_at", created),
+            ("metadata", {"stars": stars}, "metadata", {"stars": stars}),
+            ("metadata", {"stars": None}, "metadata", {}),
+            ("expires_at", expires, "expires_at", expires),
+            ("memory_type", kind, "memory_type", kind),
         ]
         some = self.random.sample(all_of_them, 2)
         return {each[0]: each[1] for each in some}, {each[2]: each[3] for each in some}

@@ -113,8 +113,6 @@ def test_a_range_up_to_the_end_of_the_calendar_is_fine(in_memory: RecallStore, z
 
 RECORDED = "2024-03-20T18:30:00Z"
 EAST = "2024-03-20T18:30:00+14:00"  # a day there may be over before it begins elsewhere
-TEXT = "We met Anna two weeks ago."
-OWN = TimeRange(datetime(2020, 1, 1, tzinfo=UTC), datetime(2020, 1, 2, tzinfo=UTC), "day")
 
 
 def events(store: RecallStore, memory_id: str) -> list[str]:
@@ -132,16 +130,6 @@ def test_a_told_day_is_found_from_any_zone_and_its_neighbours_are_not(
     )
     asked = tuple(extract_time("8 June 2026", RECORDED, timezone=asker))
     assert ids(store.find([Search("meet", limit=9, within=asked)])[0]) == ["8"]
-
-
-@pytest.mark.parametrize("as_memory", [False, True])
-@pytest.mark.parametrize(("own", "kept"), [([OWN], ["2020-01-01 (Wednesday)"]), ([], [])])
-def test_a_memory_that_says_what_its_events_are_keeps_them(
-    in_memory: RecallStore, own: list[TimeRange], kept: list[str], as_memory: bool
-) -> None:
-    fields = {"id": "a", "content": TEXT, "created_at": RECORDED, "events": own}
-    in_memory.add([Memory.model_validate(fields) if as_memory else fields])
-    assert events(in_memory, "a") == kept
 
 
 def test_the_clock_of_the_store_is_the_recorded_time_where_there_is_none(

@@ -51,30 +51,19 @@ def day_of(memory: Memory) -> list[int]:
     return [event.start.day for event in memory.events if event.start]
 
 
-def test_on_every_kind_of_store_a_field_changes_and_the_rest_stays(
-    store: RecallStore, small: Counting
-) -> None:
-    store.add([TEA])
-    [before] = store.get(["tea"])
-    now_embedded = small.embedded
-    changed = store.update("tea", metadata={"cups": 3, "tags": None, "place": "home"}, quality=None)
-    assert changed.metadata == {"cups": 3, "place": "home"}
-    assert small.embedded == now_embedded
-    again = store.update("tea", memory_type="profile", expires_at="2200-01-01T00:00:00Z")
-    assert small.embedded == now_embedded
-    expected = before.model_copy(
-        update={
-            "metadata": {"cups": 3, "place": "home"},
-            "quality": None,
-            "memory_type": "profile",
-            "expires_at": datetime(2200, 1, 1, tzinfo=UTC),
-        }
-    )
-    assert store.get(["tea"]) == [expected] == [again]
+def test_a_field_changes_and_the_rest_stays(notes: RecallStore, small: Counting) -> None:
+    [before], embedded = notes.get(["tea"]), small.embedded
+    new = {"quality": None, "memory_type": "profile", "expires_at": "2200-01-01T00:00:00Z"}
+    changed = notes.update("tea", metadata={"cups": 3, "tags": None, "place": "home"}, **new)
+
+    expires_at, metadata = datetime(2200, 1, 1, tzinfo=UTC), {"cups": 3, "place": "home"}
+    expected = {**new, "metadata": metadata, "expires_at": expires_at}
+    assert notes.get(["tea"]) == [changed] == [before.model_copy(update=expected)]
+    assert small.embedded == embedded
     for method in ("semantic", "keyword"):
-        [hit] = best(store, "tea", method=method, filter={"cups": 3})  # type: ignore[arg-type]
-        assert hit.memory.memory() == expected
-    assert store.update("tea", expires_at=None).expires_at is None
+        [hit] = best(notes, "tea", method=method, filter={"cups": 3})
+        assert hit.memory.memory() == changed
+    assert notes.update("tea", expires_at=None).expires_at is None
 
 
 def test_a_new_text_is_embedded_and_its_times_are_read(notes: RecallStore, small: Counting) -> None:

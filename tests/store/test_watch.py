@@ -30,20 +30,6 @@ def test_two_writes_of_one_moment_are_seen_a_second_later(
             assert by_words(store, "first") == []
 
 
-def test_a_note_of_another_time_is_not_believed(tmp_path: Path) -> None:
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        store.add([{"id": "old", "content": "tea"}])
-    [mark] = tmp_path.glob(".recall/*/closed.mark")
-    kept = mark.read_text(encoding="utf-8")
-    with chromadb.PersistentClient(str(tmp_path)) as client:
-        client.get_collection("memories", embedding_function=None).update(
-            ids=["old"], documents=["milk"], embeddings=[SMALL.embed_query("milk")]
-        )
-    assert mark.read_text(encoding="utf-8") == kept
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        assert [by_words(store, each) for each in ("tea", "milk")] == [[], ["old"]]
-
-
 def test_the_texts_of_many_are_compared_beside_the_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from recall_retrievers.core.errors import MemoryFormatError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
+from recall_retrievers.store.chroma.collection import Collection
 
 
 class Counting(SmallEmbedding):
@@ -82,6 +83,27 @@ class TestUnchanged:
         store.add(memories)
         assert sorted(embedding.texts) == sorted(contents(memories))
         assert store.get(ids(memories)) == memories
+        other = [each.model_copy(update={"metadata": {"stars": 3}}) for each in memories]
+        store.add(other)  # its texts stay
+        assert len(embedding.texts) == 600
+        assert store.get(ids(memories)) == other
+
+    def test_a_vector_is_not_kept_for_a_text_that_somebody_changes_meanwhile(
+        self, store: RecallStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store.add([{"id": "m1", "content": "tea"}])
+        vectors = Collection.vectors
+
+        def changed(collection: Collection, wanted: Any) -> Any:
+            monkeypatch.undo()
+            milk = SmallEmbedding().embed_documents(["milk"])
+            collection.chroma.upsert(ids=["m1"], documents=["milk"], embeddings=milk)
+            return vectors(collection, wanted)
+
+        monkeypatch.setattr(Collection, "vectors", changed)
+        store.add([{"id": "m1", "content": "tea", "metadata": {"stars": 3}}])
+        [hit] = best(store, "tea")
+        assert (hit.memory.metadata, round(hit.score, 3)) == ({"stars": 3}, 1.0)
 
 
 class TestTogether:
@@ -198,6 +220,7 @@ class TestAdding:
                 "of 'x' cannot be read",
             ),
             (TextNode(id_="1", text=" "), "TextNode '1' cannot be stored: .*content"),
+            (TextNode(text="x", metadata={"created_at": "last spring"}), "'last spring'.*ISO 8601"),
             ({"content": "x", "metadata": {"k": [*range(1000)]}}, "a memory has 1,004 values"),
             ({"content": "x", "metadata": {f"k{n}": n for n in range(1001)}}, "1,000 at most"),
             ({"content": "x"} | {f"k{n}": n for n in range(1001)}, "takes no 1,002 settings"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.citation import Citation, Claim
+from recall_retrievers.core.query import Citation, Claim
 from recall_retrievers.llm.checking.negation import Polarity, may_deny, polarity, same_language
 from recall_retrievers.llm.checking.number_words import is_number
 from recall_retrievers.llm.checking.numbers import known_numbers, stated_numbers, unknown_numbers

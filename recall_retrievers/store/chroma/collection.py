@@ -5,8 +5,8 @@ A search is coarse in Chroma, and then exact here.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,12 +38,14 @@ from recall_retrievers.store.chroma.where import (
     scope_where,
     window_where,
 )
-from recall_retrievers.store.embedding.embedder import BoundedEmbedding
-from recall_retrievers.store.embedding.token_vectors import unit
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.local_model import unit
 from recall_retrievers.timeline import TimeRange
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection
+
+_log = logging.getLogger(__name__)
 
 _READ = ("documents", "metadatas")
 _PAGE = 250  # rows a call, below every limit
@@ -64,9 +66,7 @@ _search_again = retry(
 class Collection:
     """One collection of Chroma."""
 
-    def __init__(
-        self, chroma: ChromaCollection, embedding: BoundedEmbedding, fields: Fields
-    ) -> None:
+    def __init__(self, chroma: ChromaCollection, embedding: Embedder, fields: Fields) -> None:
         # Every failure of it is a `StoreError`. Its types are narrower.
         self.chroma: Any = chroma
         headers: Any = getattr(chroma._client, "get_request_headers", dict)()  # noqa: SLF001
@@ -113,14 +113,11 @@ class Collection:
             self._dimension = int(vectors.shape[1])
             self._note({"embedding_dimension": self._dimension})
 
-    def adopted(self) -> Collection | None:
-        """An empty collection of the caller as one of ours: another object, as this is in use."""
-        if not self.foreign or self.fields != OWN_FIELDS or self.chroma.count():
-            return None
-        self._note({MARK: FORMAT, "embedding_model": self.model})
-        ours = copy(self)
-        ours.foreign, ours._unit = False, 1  # noqa: SLF001
-        return ours
+    def adopt(self) -> None:
+        """Make an empty collection of the caller one of ours; it may be in use meanwhile."""
+        if self.foreign and self.fields == OWN_FIELDS and not self.chroma.count():
+            self._note({MARK: FORMAT, "embedding_model": self.model})
+            self.foreign, self._unit = False, 1
 
     def _check_own(self, known: Mapping[str, object]) -> None:
         name = self.chroma.name
@@ -283,18 +280,30 @@ class Collection:
             newest = self.read([later], None).get(later, newest)
         return newest
 
-    def row(self, row_id: str) -> tuple[Row | None, Candidate | None]:
-        """A row by its id, and its memory; None where it is not there, or has no text."""
-        [page] = self.by_id([row_id], _READ)
-        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-        return next(((row, self.candidate(row)) for row in rows), (None, None))
+    def rows(self, ids: Sequence[str]) -> dict[str, Row]:
+        """Rows by id; ids that are not there are left out."""
+        rows: dict[str, Row] = {}
+        for page in self.by_id(ids, _READ):
+            read = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+            rows |= {row[0]: row for row in read}
+        return rows
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """The vectors of rows by id; ids that are not there are left out."""
+        """The vectors of rows by id, without those that are not there.
+
+        Chroma keeps texts apart from them. A server that was killed may have lost some: then none
+        is returned.
+        """
         vectors: dict[str, NDArray[np.float32]] = {}
-        for page in self.by_id(ids, ["embeddings"]):
-            read = np.asarray(page["embeddings"], dtype=np.float32)
-            vectors |= zip(page["ids"], read, strict=True)
+        try:
+            for page in self.by_id(ids, ["embeddings"]):
+                read = np.asarray(page["embeddings"], dtype=np.float32)
+                vectors |= zip(page["ids"], read, strict=True)
+        except StoreError as error:
+            if LOST not in str(error):
+                raise
+            _log.warning("of %d rows some have no vector in Chroma", len(ids))
+            return {}
         return vectors
 
     def by_id(

@@ -12,6 +12,10 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate, copied
 from recall_retrievers.core.errors import MemoryFormatError, ScopeError
@@ -44,6 +48,7 @@ from recall_retrievers.store.chroma.fields import (
     SUPERSEDES,
     WRITTEN_AT,
     Fields,
+    Row,
     day_of,
     event_hull,
     from_milliseconds,
@@ -265,6 +270,8 @@ def _check_storable(memory_id: str, row: Mapping[str, MetadataValue]) -> None:
 
 MemoryInput = Memory | Mapping[str, object] | str | DocumentLike | NodeLike
 
+ANY_ROW: Final[Row] = ("", None, None)  # stands for whatever is there
+
 
 @dataclass(frozen=True, slots=True)
 class Ready:
@@ -273,10 +280,8 @@ class Ready:
     is_new: bool  # whether its id was made in this call, so that no row can have it yet
     made_now: frozenset[str] = frozenset()  # keys that come from the clock, not from the caller
     guard: Scope = ANYBODY  # the scope in which a row must be that it replaces
-
-    def may_replace(self, metadata: Mapping[str, MetadataValue]) -> bool:
-        """Whether it may take the place of a row with this metadata."""
-        return self.guard.fields().items() <= metadata.items()
+    before: Row | None = ANY_ROW  # the row that it replaces, as it was read; None = there was none
+    vector: NDArray[np.float32] | None = None  # None = its text is embedded
 
     def is_stored_as(
         self, document: str | None = None, metadata: Mapping[str, MetadataValue] | None = None

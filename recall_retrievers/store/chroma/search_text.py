@@ -8,9 +8,8 @@ from itertools import islice
 
 from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.memory import Memory
-from recall_retrievers.text.bm25 import frequency, rarity
 from recall_retrievers.text.questions import person
-from recall_retrievers.text.words import CJK, indexed_words, wanted_words
+from recall_retrievers.text.words import CJK, frequency, indexed_words, rarity, wanted_words
 
 # Characters of a memory that are embedded, indexed by words, and read for times: 8,000 English
 # words. The words of a million Chinese characters took 2.9 s and the tokens 4.8 s at every opening;

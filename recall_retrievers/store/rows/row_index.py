@@ -17,7 +17,7 @@ from recall_retrievers.core.errors import StoreClosedError, StoreError
 from recall_retrievers.core.system import make_private
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import Row
-from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.embedding.local_model import Embedded
 from recall_retrievers.store.rows.closing import LARGE, NOTE, changed_files, note_files
 from recall_retrievers.store.rows.database import FILE, FORMAT
 from recall_retrievers.store.rows.follower import Change, Follower, Page

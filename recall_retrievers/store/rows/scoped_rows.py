@@ -19,9 +19,9 @@ from filelock import FileLock
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.system import LOCKED, file_lock, make_private
 from recall_retrievers.store.chroma.collection import Collection
-from recall_retrievers.store.chroma.fields import Row
+from recall_retrievers.store.chroma.fields import OWN_FIELDS, Row
 from recall_retrievers.store.chroma.place import HeldPath, Place
-from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.embedding.local_model import Embedded
 from recall_retrievers.store.rows.closing import own_folder
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.follower import Follower
@@ -144,8 +144,8 @@ def open_rows(
     """The row indexes of a collection, for one more store; see `let_go` and `Follower`."""
     held = None if place is None else place.held
     shared = place is None or place.shared
-    folder, form = str(held.folder) if held else "", repr((index.fields, index.foreign))
-    key = folder, str(index.chroma.id), form, str(index_dir if shared else None)
+    folder = str(held.folder) if held else ""
+    key = folder, str(index.chroma.id), repr(index.fields), str(index_dir if shared else None)
     with _opening:
         if key not in _open:
             _open[key] = _made(index, held, index_dir, alone=alone, shared=shared)
@@ -206,4 +206,4 @@ def _held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:
 
 def _name(index: Collection) -> str:
     name = str(index.chroma.id)
-    return f"{name}-{hashed(repr(index.fields)):016x}" if index.foreign else name
+    return name if index.fields == OWN_FIELDS else f"{name}-{hashed(repr(index.fields)):016x}"

@@ -15,8 +15,8 @@ from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.search_text import by_words
 from recall_retrievers.store.chroma.where import Where
+from recall_retrievers.store.embedding.local_model import Embedded, unit
 from recall_retrievers.store.embedding.minilm import MiniLM
-from recall_retrievers.store.embedding.token_vectors import Embedded, unit
 from recall_retrievers.store.rows.columns import Selection, Slots, Wanted
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.scoped_rows import ScopedRows

@@ -23,7 +23,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.fields import WRITTEN_AT, Row, from_milliseconds
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.where import Where, fulfils
-from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
+from recall_retrievers.store.embedding.local_model import Embedded, TokenVectors
 from recall_retrievers.store.rows import cells, words
 from recall_retrievers.store.rows.columns import (
     NEVER,
@@ -38,8 +38,7 @@ from recall_retrievers.store.rows.columns import (
 from recall_retrievers.store.rows.database import Database, hashed, listed
 from recall_retrievers.store.rows.turns import Turns
 from recall_retrievers.store.rows.vectors import Vectors, coded, likeness
-from recall_retrievers.text.bm25 import rarity, telling_words
-from recall_retrievers.text.words import wanted_words
+from recall_retrievers.text.words import rarity, telling_words, wanted_words
 from recall_retrievers.text.words import words as stems
 
 Read = Sequence[Candidate | None]  # the memories of rows; None where a row has no text

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.system import mapped, open_private, read_at
-from recall_retrievers.store.embedding.token_vectors import TokenVectors, unit
+from recall_retrievers.store.embedding.local_model import TokenVectors, unit
 from recall_retrievers.store.rows.columns import Slots
 
 FILE = "vectors"

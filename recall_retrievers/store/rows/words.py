@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.store.rows.columns import SEGMENT, Selection, Slots
 from recall_retrievers.store.rows.database import hashed, listed
-from recall_retrievers.text.bm25 import MOST_FREQUENT, frequency, rarity
+from recall_retrievers.text.words import MOST_FREQUENT, frequency, rarity
 
 _SHIFT = 16  # bits for how often a word counts, in a posting, and for the segment in its key
 MOST = (1 << _SHIFT) - 1
