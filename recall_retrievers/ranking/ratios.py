@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from datetime import datetime, timedelta
 from heapq import nlargest
 from itertools import combinations
@@ -22,7 +23,9 @@ from recall_retrievers.timeline.extract_time import tells_past
 
 # A wrong time must cost little, as people misremember. What speaks for a time is a memory in it
 # that answers as well as the best of all; the less so, the more of the candidates lie in it anyway.
-# Who names a place in the calendar means it, so its trust has a lower bound.
+# Who names a day, a week or a place in the calendar means it, so its trust has a lower bound. Where
+# no memory is about the topic, a day or a week that is plainly named decides. Beside a time of day
+# lies the rest of its day, and beside a day the night that follows: the nearer, the more.
 
 _POOL = 50  # the best candidates, by which the width of a time is estimated
 _WIDTH = 4  # the power of the share that lies outside: 0 = width does not count
@@ -32,7 +35,8 @@ _DAY = timedelta(days=1)
 _NO_TIME = (timedelta.max, "")
 _ELSEWHEN = timedelta(days=400)  # another year, month, week and day of the week
 _WEEK, _YEAR = timedelta(days=7, hours=1), 365  # where the clock changes; days
-_MONTH = timedelta(days=31, hours=1)
+_EDGE = timedelta(hours=5)  # a night belongs to the day on which it began
+_REST = 0.5  # how far the rest of a day counts beside a time of it
 _COARSE = frozenset({"month", "quarter", "season"})  # they gain nothing by a least trust
 _DAY_TRUST = 0.5  # the least of "yesterday", "last week"; with 1, a wrong one costs .054 R@5
 _ABOUT = 0.7  # evidence below this is about another topic; measured with `_DECIDES`
@@ -92,7 +96,7 @@ def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int
     return places
 
 
-def time_ratios(
+def time_ratios(  # noqa: PLR0913, PLR0917 - what is known of the candidates and the question
     facts: Facts,
     relevance: Sequence[float],
     query: Query,
@@ -120,7 +124,9 @@ def time_ratios(
         matched = [place for place, match in enumerate(matching) if match]
         first = matched[0] if matched else None
         if first is None:
-            found.append((1.0, {"time_match": "none"}))
+            beside = [_beside(named, created) for named in ranges]
+            more = max((b * t * (h - 1) for b, t, h in zip(beside, trust, highest, strict=True)))
+            found.append((1 + more, {"time_match": "near" if more else "none"}))
             continue
         more = (highest[first] - 1) * trust[first]
         notes: dict[str, Note] = {"time_match": matching[first] or "", "time_trust": trust[first]}
@@ -130,6 +136,25 @@ def time_ratios(
             notes["time_match"] = "recency"
         found.append((1 + more, notes))
     return found
+
+
+def day_of_clock(named: TimeRange) -> TimeRange | None:
+    """The day of a time of day, such as "at 6:25 pm yesterday"."""
+    if named.grain not in ("hour", "minute") or named.start is None or named.end is None:
+        return None
+    midnight = named.start.replace(hour=0, minute=0, second=0, microsecond=0)
+    return replace(named, start=midnight, end=midnight + _DAY, grain="day", alternatives=())
+
+
+def _beside(named: TimeRange, moment: datetime | None) -> float:
+    """How near a moment is to a time of day on its day, or to a day; 1 at its edge."""
+    if moment is None or not named.start or not named.end or named.end - named.start > _DAY:
+        return 0.0
+    distance, _ = _distance(named, moment)
+    if named.whole_days or named.grain == "part_of_day":
+        return max(0.0, 1 - distance / _EDGE)
+    day = day_of_clock(named)
+    return _REST * (1 - distance / _DAY) if day and day.contains(moment) else 0.0
 
 
 def time_trust(

@@ -21,7 +21,7 @@ from recall_retrievers.core.stage import Flow, Recall, Search, Stage
 from recall_retrievers.ranking.evidence import evidence_for
 from recall_retrievers.ranking.fusion import Fusion, by_similarity, fuse_arms, unmeasured
 from recall_retrievers.ranking.near_duplicates import copies, diversified, for_all
-from recall_retrievers.ranking.ratios import time_alone
+from recall_retrievers.ranking.ratios import day_of_clock, time_alone
 from recall_retrievers.text.order import AskedOrder, asked_order, without_order
 from recall_retrievers.text.questions import asks_for_time_alone, asks_what_was_before
 from recall_retrievers.text.words import words
@@ -269,8 +269,8 @@ def _bounded(query: Query) -> tuple[TimeRange, ...]:
 
 
 def _around(query: Query) -> tuple[TimeRange, ...]:
-    """The other readings of a time, and the days around it, if a question asks for it alone."""
-    wide: list[TimeRange] = []
+    """The day of a time of day; and if a question asks for a time alone, what lies around it."""
+    wide = [day for each in query.time_ranges if (day := day_of_clock(each))]
     for each in query.time_ranges if time_alone(query, query.time_ranges) else ():
         start, end = each.start, each.end
         more = max(end - start, _AROUND) if start and end else _AROUND
