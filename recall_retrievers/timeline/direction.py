@@ -35,9 +35,7 @@ _FROM = re.compile(
 )
 
 
-def direction(
-    text: str, span: tuple[int, int], language: str, *, dated: bool
-) -> Direction | None:
+def direction(text: str, span: tuple[int, int], language: str, *, dated: bool) -> Direction | None:
     """The direction of the clause around a time; None where it has none, or where both may be.
 
     Args:

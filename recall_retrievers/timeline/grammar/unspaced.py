@@ -44,7 +44,26 @@ _NUMBER = re.compile(
 _REACH = 24  # characters to read on both sides of a hint
 _MOST_TOKENS = 24  # of a group: a phrase has some ten
 QUIET = frozenset(
-    ["NUM", "HAN", "COUNT", "ABOUT", "YEAR", "LATE_YEAR", "SHORT_YEAR", "DAY", "REL", "UNIT", "PERIOD", "THIRD", "SHORT_PART", "LUNAR_DAY", "ADJACENT", "HALF", "DOTTED", "PART"]
+    [
+        "NUM",
+        "HAN",
+        "COUNT",
+        "ABOUT",
+        "YEAR",
+        "LATE_YEAR",
+        "SHORT_YEAR",
+        "DAY",
+        "REL",
+        "UNIT",
+        "PERIOD",
+        "THIRD",
+        "SHORT_PART",
+        "LUNAR_DAY",
+        "ADJACENT",
+        "HALF",
+        "DOTTED",
+        "PART",
+    ]
 )
 """Kinds that name no time by themselves."""
 

@@ -435,10 +435,12 @@ _PHRASES = {
     "on|every|each weekdays|workdays": lambda now: combine.every(now, cycles.workdays(now)),
     "on weekends": lambda now: combine.every(now, cycles.weekends(now)),
     "WEEKDAY week": lambda now, day: (
-        ((coming := combine.coming(now, cycles.weekday(now, day)))
-        and now.ahead
-        and coming.start
-        and now.unit_at("day", coming.start + cal.WEEK))
+        (
+            (coming := combine.coming(now, cycles.weekday(now, day)))
+            and now.ahead
+            and coming.start
+            and now.unit_at("day", coming.start + cal.WEEK)
+        )
         or None
     ),
 }

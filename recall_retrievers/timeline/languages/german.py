@@ -23,7 +23,18 @@ _BEFORE_A_NAME = (
 ) + _forms("letzt", "vergangen", "vorig", "dies", "nachst", "kommend", "vorletzt", "jed", "ganz")
 _PRONOUNS = " ich wir er sie es du ihr man ist sind war habe haben hat "
 _ONES = ["ein", "zwei", "drei", "vier", "funf", "sechs", "sieben", "acht", "neun"]
-_TEENS = ["zehn", "elf", "zwolf", "dreizehn", "vierzehn", "funfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn"]
+_TEENS = [
+    "zehn",
+    "elf",
+    "zwolf",
+    "dreizehn",
+    "vierzehn",
+    "funfzehn",
+    "sechzehn",
+    "siebzehn",
+    "achtzehn",
+    "neunzehn",
+]
 _TENS = ["zwanzig", "dreissig", "vierzig", "funfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
 _NUMBERS = {
     **dict(enumerate(_ONES + _TEENS, 1)),
@@ -121,7 +132,6 @@ _CUES = Cues(
     verein* beim benutzen besuchen bekommen bezahlen bestehen besten betten erhalten erzählen
     verkaufen verlassen""",
 )
-
 
 
 def _decide(here: Place) -> Kinds | None:
