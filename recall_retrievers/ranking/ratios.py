@@ -74,7 +74,8 @@ def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> li
             reading = next(x for x, match in zip(others, meant, strict=True) if match)
             found.append((1, timedelta(), place, f"another reading: {reading.describe()}"))
         else:
-            days = near.days + bool(near % _DAY)
+            # The day ends at the midnight after it, which belongs to the next day.
+            days = near.days + (side == "after" or bool(near % _DAY))
             away = f"{days} day{'s' * (days > 1)} {side} the time asked for"
             found.append((2, near, place, away if side else "not of the time asked for"))
     return [(place, why) for *_, place, why in sorted(found)]
@@ -152,6 +153,8 @@ def _beside(named: TimeRange, moment: datetime | None) -> float:
         return 0.0
     distance, _ = _distance(named, moment)
     if named.whole_days or named.grain == "part_of_day":
+        if moment == named.end:  # a date without a time of day: the next day as a whole
+            return 0.0
         return max(0.0, 1 - distance / _EDGE)
     day = day_of_clock(named)
     return _REST * (1 - distance / _DAY) if day and day.contains(moment) else 0.0
