@@ -52,7 +52,7 @@ def time_alone(query: Query, ranges: Sequence[TimeRange], names: Iterable[str] =
     spans = [named.span for named in ranges if named.span]
     if ranges and not spans:  # handed in with the call; the question may name it as well
         read = extract_time(query.text, query.reference_time)
-        spans = [named.span for named in read if named.span]
+        spans = [named.span for named in read if named.span] or [(0, 0)]
     return asks_for_time_alone(query.text, spans, names)
 
 

@@ -139,6 +139,24 @@ def test_a_time_is_filled_up_from_its_other_reading_and_the_days_around(words: A
         assert "another reading: 2022-05-01 to 2022-05-31" in map(why, far)
 
 
+@table("time_range", [("2023-05-02", "2023-05-03"), "on 2 May", "on Tuesday, 2 May 2023"], ids=str)
+def test_a_time_of_the_call_orders_as_one_in_the_question(time_range: Any, words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        told = ("05-02", "05-03", "05-06", "04-29", "01-01")
+        store.add({"content": f"Did {day}", "created_at": f"2023-{day}T12:00Z"} for day in told)
+        store.add([{"content": "Fed a cat", "created_at": "2023-02-01T12:00Z"}])
+        retriever = MemoryRetriever(store=store, timestamp=NOW)
+
+        def asked(question: str, **options: Any) -> list[tuple[str, str]]:
+            found = retriever.recall_without_model(question, **options).memories
+            return [(memory.content, why(memory)) for memory in found]
+
+        named = asked("What did I do on 2 May?")
+        assert named[1] == ("Did 05-03", "1 day after the time asked for")
+        assert asked("What did I do?", time_range=time_range) == named
+        assert asked("a cat?", time_range=time_range)[0][0] == "Fed a cat"  # it has a topic
+
+
 @table(
     ("question", "k", "found"),
     [
