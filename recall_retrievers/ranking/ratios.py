@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from datetime import datetime, timedelta
 from heapq import nlargest
 from itertools import combinations
@@ -16,13 +17,15 @@ from recall_retrievers.text.order import AskedOrder, without_order
 from recall_retrievers.text.questions import asks_for_all, asks_for_time_alone
 from recall_retrievers.text.words import CJK, SMALL_WORDS, words
 from recall_retrievers.timeline import TimeRange, extract_time, half_life_weight
-from recall_retrievers.timeline.direction import tells_past
+from recall_retrievers.timeline.extract_time import tells_past
 
 # -- the time that is named ------------------------------------------------------------------------
 
 # A wrong time must cost little, as people misremember. What speaks for a time is a memory in it
 # that answers as well as the best of all; the less so, the more of the candidates lie in it anyway.
-# Who names a place in the calendar means it, so its trust has a lower bound.
+# Who names a day, a week or a place in the calendar means it, so its trust has a lower bound. Where
+# no memory is about the topic, a day or a week that is plainly named decides. Beside a time of day
+# lies the rest of its day, and beside a day the night that follows: the nearer, the more.
 
 _POOL = 50  # the best candidates, by which the width of a time is estimated
 _WIDTH = 4  # the power of the share that lies outside: 0 = width does not count
@@ -32,12 +35,25 @@ _DAY = timedelta(days=1)
 _NO_TIME = (timedelta.max, "")
 _ELSEWHEN = timedelta(days=400)  # another year, month, week and day of the week
 _WEEK, _YEAR = timedelta(days=7, hours=1), 365  # where the clock changes; days
-_COARSE = frozenset({"month", "quarter", "season"})
-_COARSE_TRUST = 0.5  # with 1, a wrong month costs more than a right one gains
+_EDGE = timedelta(hours=5)  # a night belongs to the day on which it began
+_REST = 0.5  # how far the rest of a day counts beside a time of it
+_COARSE = frozenset({"month", "quarter", "season"})  # they gain nothing by a least trust
+_DAY_TRUST = 0.5  # the least of "yesterday", "last week"; with 1, a wrong one costs .054 R@5
+_ABOUT = 0.7  # evidence below this is about another topic; measured with `_DECIDES`
+_DECIDES = 3  # the power of the ratio of a time that decides
 _LONGEST = 200  # characters: a pasted dialogue names times in passing
 _SOFT_HALF_LIFE = timedelta(days=14)  # for vague words such as "recently"
 
 TimeRatio = tuple[float, dict[str, Note]]  # a factor, and its reason as notes
+
+
+def time_alone(query: Query, ranges: Sequence[TimeRange], names: Iterable[str] = ()) -> bool:
+    """Whether the question asks for nothing but a time; see `asks_for_time_alone`."""
+    spans = [named.span for named in ranges if named.span]
+    if ranges and not spans:  # handed in with the call; the question may name it as well
+        read = extract_time(query.text, query.reference_time)
+        spans = [named.span for named in read if named.span] or [(0, 0)]
+    return asks_for_time_alone(query.text, spans, names)
 
 
 def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> list[tuple[int, str]]:
@@ -45,8 +61,7 @@ def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> li
 
     Empty if the question asks for more than a time, or no memory has one.
     """
-    spans = [named.span for named in ranges if named.span]
-    if not any(facts.created) or not asks_for_time_alone(query.text, spans, {*facts.authors}):
+    if not any(facts.created) or not time_alone(query, ranges, {*facts.authors}):
         return []
     others = [other for named in ranges for other in named.alternatives]
     found: list[tuple[int, timedelta, int, str]] = []
@@ -59,7 +74,8 @@ def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> li
             reading = next(x for x, match in zip(others, meant, strict=True) if match)
             found.append((1, timedelta(), place, f"another reading: {reading.describe()}"))
         else:
-            days = near.days + bool(near % _DAY)
+            # The day ends at the midnight after it, which belongs to the next day.
+            days = near.days + (side == "after" or bool(near % _DAY))
             away = f"{days} day{'s' * (days > 1)} {side} the time asked for"
             found.append((2, near, place, away if side else "not of the time asked for"))
     return [(place, why) for *_, place, why in sorted(found)]
@@ -73,8 +89,7 @@ def _distance(named: TimeRange, moment: datetime | None) -> tuple[timedelta, str
 
 def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int]:
     """The places of all memories of a day or a week that is named, where it has few enough."""
-    plain = [x for x in ranges if x.whole_days and not x.recurrence]
-    short = [x for x in plain if x.start and x.end and x.end - x.start <= _WEEK]
+    short = [named for named in ranges if named.whole_days and _is_plain(named, _WEEK)]
     places: set[int] = set()
     for matching in zip(*facts.matches(short), strict=True):
         inside = {place for place, match in enumerate(matching) if match}
@@ -82,16 +97,17 @@ def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int
     return places
 
 
-def time_ratios(
+def time_ratios(  # noqa: PLR0913, PLR0917 - what is known of the candidates and the question
     facts: Facts,
     relevance: Sequence[float],
     query: Query,
     ranges: Sequence[TimeRange],
     ratio: float,
+    evidence: float,
 ) -> list[TimeRatio]:
     """The factor of each memory for the times that the question names.
 
-    The ratio is that of a time that is trusted wholly.
+    The ratio is that of a time that is trusted wholly. The evidence is the number of its sign.
     """
     matches = facts.matches(ranges)
     places = [_in_the_calendar(named, query.reference_time) for named in ranges]
@@ -101,12 +117,17 @@ def time_ratios(
         for n, (named, place) in enumerate(zip(ranges, places, strict=True)):
             trust[n] = max(trust[n], _least_trust(named, place, query.text, ratio))
     highest = [ratio**_DATE if date else ratio for date in dates]
+    for n, named in enumerate(ranges):
+        if evidence < _ABOUT and _is_plain(named, _WEEK):
+            trust[n], highest[n] = 1.0, ratio**_DECIDES
     found: list[TimeRatio] = []
     for created, matching in zip(facts.created, matches, strict=True):
         matched = [place for place, match in enumerate(matching) if match]
         first = matched[0] if matched else None
         if first is None:
-            found.append((1.0, {"time_match": "none"}))
+            beside = [_beside(named, created) for named in ranges]
+            more = max((b * t * (h - 1) for b, t, h in zip(beside, trust, highest, strict=True)))
+            found.append((1 + more, {"time_match": "near" if more else "none"}))
             continue
         more = (highest[first] - 1) * trust[first]
         notes: dict[str, Note] = {"time_match": matching[first] or "", "time_trust": trust[first]}
@@ -116,6 +137,27 @@ def time_ratios(
             notes["time_match"] = "recency"
         found.append((1 + more, notes))
     return found
+
+
+def day_of_clock(named: TimeRange) -> TimeRange | None:
+    """The day of a time of day, such as "at 6:25 pm yesterday"."""
+    if named.grain not in ("hour", "minute") or named.start is None or named.end is None:
+        return None
+    midnight = named.start.replace(hour=0, minute=0, second=0, microsecond=0)
+    return replace(named, start=midnight, end=midnight + _DAY, grain="day", alternatives=())
+
+
+def _beside(named: TimeRange, moment: datetime | None) -> float:
+    """How near a moment is to a time of day on its day, or to a day; 1 at its edge."""
+    if moment is None or not named.start or not named.end or named.end - named.start > _DAY:
+        return 0.0
+    distance, _ = _distance(named, moment)
+    if named.whole_days or named.grain == "part_of_day":
+        if moment == named.end:  # a date without a time of day: the next day as a whole
+            return 0.0
+        return max(0.0, 1 - distance / _EDGE)
+    day = day_of_clock(named)
+    return _REST * (1 - distance / _DAY) if day and day.contains(moment) else 0.0
 
 
 def time_trust(
@@ -144,7 +186,16 @@ def _least_trust(named: TimeRange, place: str, text: str, ratio: float) -> float
         return 0.0
     if asks_for_all(text):
         return 1.0
-    return (_COARSE_TRUST if named.grain in _COARSE else 1.0) if place else 0.0
+    if place and named.grain not in _COARSE:
+        return 1.0
+    return _DAY_TRUST if _is_plain(named, _WEEK) else 0.0
+
+
+def _is_plain(named: TimeRange, longest: timedelta) -> bool:
+    """Whether it is one time with two ends, as a day, its evening, a week or a month is."""
+    if named.soft or named.recurrence:
+        return False
+    return bool(named.start and named.end and named.end - named.start <= longest)
 
 
 def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
@@ -153,9 +204,9 @@ def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
     A date is the same days whenever it is said ("in May 2023"), or the same day of a year ("on 26
     April"); an hour is surer to be wrong, so "on 5 May at six" is a part of a year.
     """
-    if named.grain == "session":
+    if named.grain == "session" or not named.text:  # handed in with the call
         return "date"
-    if named.start is None or not named.text:
+    if named.start is None:
         return ""
     elsewhen = _ELSEWHEN if reference_time.year < 3 else -_ELSEWHEN  # the calendar has a beginning
     again = extract_time(named.text, reference_time + elsewhen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Sized
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal, TypedDict
 
@@ -124,7 +125,7 @@ class RecallOptions(Timed, SearchMethod):
             return (self.time_range,) if self.time_range else ()
         if isinstance(self.time_range, str):
             if ranges := calendar().read(self.time_range, moment):
-                return tuple(ranges)
+                return tuple(replace(each, span=None) for each in ranges)  # not in the question
             raise QueryError(
                 f"no time is named by {got(self.time_range)}; say it as in "
                 '"last Tuesday", "in March"'
@@ -133,6 +134,6 @@ class RecallOptions(Timed, SearchMethod):
             None if bound is None else parse_time(bound, moment.tzinfo) for bound in self.time_range
         )
         try:
-            return (TimeRange(start, end, "day", text="the range given"),)
+            return (TimeRange(start, end, "day"),)
         except ValueError as error:
             raise QueryError(f"time_range: {error}") from None

@@ -20,8 +20,7 @@ from recall_retrievers.llm.time_question import read_time, time_prompt
 from recall_retrievers.ranking.ratios import PAUSE
 from recall_retrievers.text.sessions import NamedSession, named_sessions
 from recall_retrievers.timeline import TimeRange, extract_time
-from recall_retrievers.timeline.extract_time import Language, without_time_words
-from recall_retrievers.timeline.unread_words import find_time_words
+from recall_retrievers.timeline.extract_time import Language, unread_time, without_time_words
 
 
 class ExtractTime(ModelStage):
@@ -76,7 +75,7 @@ class ExtractTime(ModelStage):
             return self._understood(recall, ranges)
         if recall.memories:
             recall = replace(recall, memories=stamped(recall.memories, []))
-        if self.llm is None or find_time_words(query.text) is None:
+        if self.llm is None or unread_time(query.text) is None:
             return recall
         return self._by_model(recall)
 

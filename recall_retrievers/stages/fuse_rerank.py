@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
+from math import inf
 from typing import ClassVar
 
 from pydantic import Field
@@ -42,10 +43,12 @@ class FuseRerank(RankStage):
       a range that the question names, its score is multiplied by ``fuse_time_ratio``. The ratio is
       trusted by the cube of (the best relevance in the range / the best of all), and less if many
       candidates lie in the range anyway. So a wrong range pulls up nothing irrelevant. A date and a
-      place in the calendar ("in mid-May") are trusted more. A day or a week that is named and has
-      at most k memories comes back whole if the best result is of it. If the question asks for
-      nothing but a time, memories of that time come first, then those of other readings of it, and
-      of the days around, nearest first.
+      place in the calendar ("in mid-May") are trusted more, a day or a week ("yesterday") by half
+      at least. It decides if no memory is about the topic. The rest of a day counts beside a time
+      of it, and a night beside its day. A day or a week that has at most k memories comes back
+      whole if the best result is of it. If the question asks for nothing but a time, memories of
+      that time come first, then those of other readings of it, and of the days around, nearest
+      first.
     - If a question names an author, the memories of that author are preferred. Memories of an
       assistant count less: they repeat the words of every question, and say little about the user.
       They count nearly as much if the question asks what the assistant said.
@@ -121,7 +124,14 @@ class FuseRerank(RankStage):
         before, fused, marks = columns.before, columns.fused, columns.marks
         if ranges:
             columns.put_in_time(
-                time_ratios(pool.facts, before, query, ranges, self.fuse_time_ratio)
+                time_ratios(
+                    pool.facts,
+                    before,
+                    query,
+                    ranges,
+                    self.fuse_time_ratio,
+                    recall.evidence.number if recall.evidence else inf,
+                )
             )
             columns.fill_up([why for _, why in near])
         order = None

@@ -21,6 +21,7 @@ from recall_retrievers.core.stage import Flow, Recall, Search, Stage
 from recall_retrievers.ranking.evidence import evidence_for
 from recall_retrievers.ranking.fusion import Fusion, by_similarity, fuse_arms, unmeasured
 from recall_retrievers.ranking.near_duplicates import copies, diversified, for_all
+from recall_retrievers.ranking.ratios import day_of_clock, time_alone
 from recall_retrievers.text.order import AskedOrder, asked_order, without_order
 from recall_retrievers.text.questions import asks_for_time_alone, asks_what_was_before
 from recall_retrievers.text.words import words
@@ -188,7 +189,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
         widest = dict(
             reversed([(each.method, arm) for each, arm in zip(searches, arms, strict=True)])
         )
-        return evidence_for(
+        evidence = evidence_for(
             query.text,
             searches[0].text,
             widest.get("semantic"),
@@ -196,6 +197,13 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             arms[0].source.facts(keys_of(arms)),
             comparable=not self.similarity_floor,
         )
+        named = [each for each in query.time_ranges if each.start and each.end and not each.soft]
+        in_time = [arm for search, arm in zip(searches, arms, strict=True) if search.within]
+        if not named or not in_time or any(map(len, in_time)):
+            return evidence
+        then = ", ".join(each.describe() for each in named)
+        nothing = f"nothing is recorded of {then}, and what follows is of other times"
+        return replace(evidence, about="; ".join(filter(None, [nothing, evidence.about])))
 
     def _distinct(self, pool: Pool, window: tuple[TimeRange, ...]) -> Pool:
         """The candidates without copies, best first; equal scores are sorted by id."""
@@ -256,14 +264,14 @@ def _bounded(query: Query) -> tuple[TimeRange, ...]:
     "Recently" has bounds only for a question that asks for nothing else.
     """
     ranges = query.time_ranges
-    soft = any(each.soft for each in ranges) and _time_alone(query)
+    soft = any(each.soft for each in ranges) and time_alone(query, ranges)
     return tuple(each for each in ranges if (soft or not each.soft) and (each.start or each.end))
 
 
 def _around(query: Query) -> tuple[TimeRange, ...]:
-    """The other readings of a time, and the days around it, if a question asks for it alone."""
-    wide: list[TimeRange] = []
-    for each in query.time_ranges if query.time_ranges and _time_alone(query) else ():
+    """The day of a time of day; and if a question asks for a time alone, what lies around it."""
+    wide = [day for each in query.time_ranges if (day := day_of_clock(each))]
+    for each in query.time_ranges if time_alone(query, query.time_ranges) else ():
         start, end = each.start, each.end
         more = max(end - start, _AROUND) if start and end else _AROUND
         around = replace(each, start=_moved(start, -more), end=_moved(end, more))
@@ -277,10 +285,6 @@ def _moved(moment: datetime | None, by: timedelta) -> datetime | None:
         return moment and moment + by
     except OverflowError:
         return None
-
-
-def _time_alone(query: Query) -> bool:
-    return asks_for_time_alone(query.text, [each.span for each in query.time_ranges if each.span])
 
 
 def _check_hits(arms: Sequence[Sequence[Hit]]) -> None:

@@ -6,22 +6,23 @@ of recording, so that a question about early March matches it at any later time.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from recall_retrievers.timeline import TimeRange, extract_time
+from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.direction import direction
-from recall_retrievers.timeline.engine.calendar_math import unit_ends
-from recall_retrievers.timeline.extract_time import extract_ahead, language_of
+from recall_retrievers.timeline.extract_time import extract_told, language_of
+from recall_retrievers.timeline.grammar.calendar_math import unit_ends
 
 _MOST = 16  # a pasted calendar names hundreds of days, and is about no one of them
-_DAY = timedelta(days=1)
+_DAY, _WEEK = timedelta(days=1), timedelta(weeks=1)
 
 
 def event_times(text: str, recorded_at: datetime) -> tuple[TimeRange, ...]:
     """Read the times of the events in a memory, past and to come.
 
     "On 12 May" has one direction, that of its clause: ahead in "The course starts on 12 May" and
-    back in "It started on 12 May". Where the clause has none, the nearer day counts.
+    back in "It started on 12 May". Where the clause leaves it open, both are events, the nearer
+    first.
 
     Vague and recurring words ("recently", "on Mondays") name no event. "Until Friday" names that
     Friday in a text that looks ahead, and else nothing. "Today" is left out: the recorded time says
@@ -48,20 +49,32 @@ def event_times(text: str, recorded_at: datetime) -> tuple[TimeRange, ...]:
 
 
 def _directed(text: str, recorded_at: datetime) -> Iterator[TimeRange]:
-    """The times of a text, each read in the direction of its clause."""
-    past = extract_time(text, recorded_at)
+    """The times of a text, each in the direction of its clause; both, where that leaves it open."""
+    past = extract_told(text, recorded_at, ahead=False)
     if not past:
         return
     language = language_of(text)
-    to_come = {named.span: named for named in extract_ahead(text, recorded_at)}
+    to_come = {named.span: named for named in extract_told(text, recorded_at, ahead=True)}
     for named in past:
         coming = to_come.get(named.span, named)
-        several = named.grain == "day" and _length(named) > _DAY
-        where = direction(text, named.span or (0, 0), language, several_days=several)
+        dated = named.grain == "day" and _start(coming) - _start(named) > _WEEK
+        where = direction(text, named.span or (0, 0), language, dated=dated)
         if where == "ahead":
             yield _closed(coming)
+        elif where == "back" or coming == named:
+            yield named
         else:
-            yield named if where == "back" or _is_nearer(named, coming, recorded_at) else coming
+            # "Parents' evening: 12 November" is how a plan is noted.
+            noted = text[: named.span[0] if named.span else 0].rstrip().endswith((":", "："))
+            nearer = not noted and _is_nearer(named, coming, recorded_at)
+            likely, other = (named, coming) if nearer else (coming, named)
+            yield likely
+            if dated:
+                yield other
+
+
+def _start(named: TimeRange) -> datetime:
+    return named.start or named.end or datetime.min.replace(tzinfo=UTC)
 
 
 def _is_nearer(named: TimeRange, coming: TimeRange, recorded_at: datetime) -> bool:
@@ -88,7 +101,3 @@ def _unit(named: TimeRange, moment: datetime) -> TimeRange:
     start, end = unit_ends(named.grain, moment.replace(tzinfo=None))
     zone = moment.tzinfo
     return replace(named, start=start.replace(tzinfo=zone), end=end.replace(tzinfo=zone))
-
-
-def _length(named: TimeRange) -> timedelta:
-    return named.end - named.start if named.start and named.end else timedelta(0)

@@ -5,53 +5,58 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
-from importlib import import_module
 from typing import Literal
 
-from recall_retrievers.timeline.engine.grammar import Expression
-from recall_retrievers.timeline.engine.reading import Now, Reading
-from recall_retrievers.timeline.english.words import FOLLOWERS, WORDS
+from recall_retrievers.timeline.grammar.engine import Expression
+from recall_retrievers.timeline.grammar.reading import Now, Reading
+from recall_retrievers.timeline.grammar.tense import Cues
+from recall_retrievers.timeline.grammar.unspaced import Unspaced
+from recall_retrievers.timeline.grammar.vocabulary import FOLDED, words_of
+from recall_retrievers.timeline.languages.chinese import CHINESE
+from recall_retrievers.timeline.languages.english import ENGLISH
+from recall_retrievers.timeline.languages.french import FRENCH
+from recall_retrievers.timeline.languages.german import GERMAN
+from recall_retrievers.timeline.languages.japanese import JAPANESE
+from recall_retrievers.timeline.languages.spanish import SPANISH
 from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
-from recall_retrievers.timeline.tense import asks_ahead
 from recall_retrievers.timeline.time_range import TimeRange
-from recall_retrievers.timeline.western.french import FRENCH
-from recall_retrievers.timeline.western.german import GERMAN
-from recall_retrievers.timeline.western.patterns import Western
-from recall_retrievers.timeline.western.spanish import SPANISH
-from recall_retrievers.timeline.western.vocabulary import FOLDED, words_of
 
 Language = Literal["auto", "en", "zh", "de", "es", "fr", "ja"]
 WeekStart = Literal["monday", "sunday"]
 Hemisphere = Literal["north", "south"]
 
 
-def _read_by(package: str, text: str, now: Now) -> list[Expression]:
-    """Read a text in one language; its patterns are made for the first text that needs them."""
-    patterns = import_module(f"recall_retrievers.timeline.{package}.patterns")
-    expressions: list[Expression] = patterns.read(text, now)
-    return expressions
-
-
-WESTERN: Mapping[str, Western] = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
+WESTERN = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
+_SPACED = {"en": ENGLISH, **WESTERN}
+_UNSPACED: Mapping[str, Unspaced] = {"zh": CHINESE, "ja": JAPANESE}
 LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
-    "en": partial(_read_by, "english"),
-    "zh": partial(_read_by, "chinese"),
-    "ja": partial(_read_by, "japanese"),
-    **{code: language.read for code, language in WESTERN.items()},
+    code: (_SPACED.get(code) or _UNSPACED[code]).read for code in ("en", "zh", "ja", *WESTERN)
 }
 """A language is a function from a text to its readings; a new one is one line here."""
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _MOST_LETTERS = 2000  # no language is clearer after so many
 _SURE = 3  # English words that a foreign word of time does not outweigh
-_ENGLISH = FOLLOWERS | words_of("say said tell told get got go went come came ago t s")
+_ENGLISH = (ENGLISH.vocabulary.common - {"a"}) | words_of(
+    "say said tell told get got go went come came ago"
+)
 _SMALL = {code: one.vocabulary.common for code, one in WESTERN.items()}
-_TELLING = {code: one.vocabulary.telling - WORDS.keys() - _ENGLISH for code, one in WESTERN.items()}
+_TELLING = {
+    code: one.vocabulary.telling - ENGLISH.vocabulary.words.keys() - _ENGLISH
+    for code, one in WESTERN.items()
+}
 _FOREIGN = frozenset().union(*_SMALL.values(), *_TELLING.values()) - _ENGLISH
 _MOST_RANGES = 64  # a pasted calendar names hundreds of days; a question names a few
 _HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
 _ONLY_CHINESE = re.compile("[你您们們吗嗎呢吧么麼这這哪谁誰什没說说在了的过過我他她它]")
+_OPENS_A_TIME = re.compile(  # "when did I ...?" asks for a time, and names none
+    r"(?<=\w)(?<!me)(?<!know),?\s(?:when|while|before|after|since|until|till|during|around|through|back then"
+    r"|als|bevor|nachdem|seit|während|damals|cuando|antes|después|desde|durante|mientras|quand|lorsque"
+    r"|avant|après|depuis|pendant)\b[^,.?!]*|[^，。？什么]{0,12}(?<!什么)(?:时候|期间|以前|以后|之前|之后|那[天年晚])"
+    r"|[^、。？]{0,12}(?:の時|の頃|の間|前に|後に)",
+    re.IGNORECASE,
+)
 _LATIN_WORD = re.compile(r"[A-Za-z]{3}")
 _BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
 
@@ -120,16 +125,15 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
         day_first=day_first,
         southern=hemisphere == "south",
         text=text,
-        ahead=asks_ahead(text),
         elapsed=partial(_elapsed, moment),
     )
     return _ranges(text, now, moment.tzinfo or UTC, language)
 
 
-def extract_ahead(text: str, moment: datetime) -> list[TimeRange]:
-    """The same for a text that looks ahead: "Friday" is the coming one."""
+def extract_told(text: str, moment: datetime, *, ahead: bool) -> list[TimeRange]:
+    """The times of a memory; in one that looks ahead "Friday" is the coming one."""
     clock = partial(_elapsed, moment)
-    now = Now(moment.replace(tzinfo=None), text=text, ahead=True, elapsed=clock)
+    now = Now(moment.replace(tzinfo=None), text=text, ahead=ahead, elapsed=clock)
     return _ranges(text, now, moment.tzinfo or UTC, "auto")
 
 
@@ -152,11 +156,42 @@ def without_time_words(text: str, ranges: list[TimeRange]) -> str:
     return rest if any(letter.isalnum() for letter in rest) else text
 
 
+def unread_time(question: str) -> tuple[int, int] | None:
+    """The place of words that open a time, such as "when I was in college", up to the next stop.
+
+    A calendar cannot read them. So a caller looks here only where `extract_time` reads nothing, and
+    may then ask a language model.
+    """
+    match = _OPENS_A_TIME.search(question)
+    return match.span() if match else None
+
+
 def language_of(text: str) -> str:
     """The code of the language that a text is read in; of two scripts, that of the East."""
     if _HAN_OR_KANA.search(text):
         return "ja" if _is_japanese(text) else "zh"
     return _code_of(text)
+
+
+def cues_of(language: str) -> Cues:
+    """The words of a language that tell whether a text looks back or ahead."""
+    spoken = _SPACED.get(language)
+    return spoken.vocabulary.cues if spoken else _UNSPACED[language].script.cues
+
+
+def tells_past(text: str) -> bool:
+    """Whether a verb of a text is in a past tense."""
+    return cues_of(language_of(text)).tells_past(text)
+
+
+def asks_ahead(question: str) -> bool:
+    """Whether a question is about what is still to come: "Friday" is then the coming one.
+
+    Examples:
+        >>> asks_ahead("What is planned for Friday?"), asks_ahead("What did we plan on Friday?")
+        (True, False)
+    """
+    return cues_of(language_of(question)).asks_ahead(question)
 
 
 def _read(text: str, now: Now, language: str) -> list[Expression]:
@@ -165,13 +200,16 @@ def _read(text: str, now: Now, language: str) -> list[Expression]:
     if not _HAN_OR_KANA.search(text):
         spoken = _code_of(text)
         expressions = LANGUAGES[spoken](text, _with_habits(now, spoken))
-        return expressions if expressions or spoken == "en" else LANGUAGES["en"](text, now)
-    expressions = LANGUAGES[language_of(text)](text, now)
+        if expressions or spoken == "en":
+            return expressions
+        return LANGUAGES["en"](text, _with_habits(now, "en"))
+    spoken = language_of(text)
+    expressions = LANGUAGES[spoken](text, _with_habits(now, spoken))
     if _LATIN_WORD.search(text):
         taken = [(start, end) for _, start, end in expressions]
         expressions += [
             (reading, start, end)
-            for reading, start, end in LANGUAGES["en"](text, now)
+            for reading, start, end in LANGUAGES["en"](text, _with_habits(now, "en"))
             if all(end <= first or last <= start for first, last in taken)
         ]
         expressions.sort(key=lambda one: one[1])
@@ -198,7 +236,13 @@ def _is_japanese(text: str) -> bool:
 
 def _with_habits(now: Now, language: str) -> Now:
     """5/7/2023 is the fifth of July on the continent, unless the asker says otherwise."""
-    return replace(now, day_first=True) if now.day_first is None and language in WESTERN else now
+    cues = cues_of(language)
+    return replace(
+        now,
+        day_first=True if now.day_first is None and language in WESTERN else now.day_first,
+        cues=cues,
+        ahead=cues.asks_ahead(now.text) if now.ahead is None else now.ahead,
+    )
 
 
 def _range(reading: Reading, zone: tzinfo, text: str, start: int, end: int) -> TimeRange | None:

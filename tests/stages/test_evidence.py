@@ -1,6 +1,7 @@
 """The sign of whether any memory is about a question, and results that are held back for it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -77,6 +78,24 @@ def test_a_time_changes_nothing(store: RecallStore, asked: str) -> None:
 
     assert (timed.sign, timed.about) == (plain.sign, plain.about)
     assert timed.number == pytest.approx(plain.number)
+
+
+@table(
+    ("time", "described"),
+    [
+        ({}, "2024-01-07 (Sunday)"),
+        ({"time_range": ("2024-01-07", "2024-01-08")}, "2024-01-07 (Sunday)"),
+        ({"time_range": "last January"}, "2024-01-01 to 2024-01-31"),
+    ],
+)
+def test_where_a_named_time_has_no_memory_the_sentence_says_so(
+    store: RecallStore, time: dict[str, Any], described: str
+) -> None:
+    question = f"Who moved to Bath{'' if time else ' on 7 January'}?"
+    found = evidence(store, question, **time)
+    nothing = f"nothing is recorded of {described}, and what follows is of other times"
+
+    assert found == replace(evidence(store, "Who moved to Bath?"), about=nothing)
 
 
 def test_a_name_that_is_spelt_otherwise_is_no_stranger(store: RecallStore) -> None:

@@ -5,7 +5,7 @@ from tables import table
 from timeline.cases import NOW
 
 from recall_retrievers.timeline import extract_time
-from recall_retrievers.timeline.engine.lunar import lunar_day, lunar_month
+from recall_retrievers.timeline.grammar.lunar import lunar_day, lunar_month
 
 
 @table(

@@ -1,16 +1,18 @@
 """The times that a memory's text names: read against the moment it was recorded, in its zone."""
 
 from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tables import table
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.timeline import TimeRange, extract_time
-from recall_retrievers.timeline.engine.calendar_math import shift, unit_ends
 from recall_retrievers.timeline.event_times import event_times
+from recall_retrievers.timeline.grammar.calendar_math import shift, unit_ends
 from recall_retrievers.timeline.time_range import Grain
 from recall_retrievers.timeline.wording import format_interval, parse_interval
 
@@ -30,7 +32,7 @@ def told(text: str, recorded_at: datetime = RECORDED) -> list[str]:
         ("We fly to Rome next Friday.", ["2024-03-22 (Friday)"]),
         (
             "First on March 4, then in May 2023.",
-            ["2024-03-04 (Monday)", "2023-05-01 to 2023-05-31"],
+            ["2024-03-04 (Monday)", "2025-03-04 (Tuesday)", "2023-05-01 to 2023-05-31"],
         ),
         ("As of March 2023 we had twelve hens.", ["2023-03-01 to 2023-03-31"]),
         ("Yesterday I ran, and yesterday I swam.", ["2024-03-19 (Tuesday)"]),
@@ -67,8 +69,6 @@ def test_what_tells_of_no_event(text: str) -> None:
         ("The course started on 1 September.", "2023-09-01 (Friday)"),
         ("From 1 September on I work less.", "2024-09-01 (Sunday)"),
         ("The meeting was moved to 2 October.", "2024-10-02 (Wednesday)"),
-        ("A walk with Ana, 22 April.", "2024-04-22 (Monday)"),
-        ("A walk with Ana, 22 February.", "2024-02-22 (Thursday)"),
         ("Der Ausweis gilt bis zum 30. November.", "2024-11-30 (Saturday)"),
         ("Am 3. November haben wir geheiratet.", "2023-11-03 (Friday)"),
         ("A partir de octubre trabajo menos.", "2024-10-01 to 2024-10-31"),
@@ -85,6 +85,36 @@ def test_a_time_has_the_direction_of_its_clause_and_else_is_the_nearer_one(
     text: str, day: str
 ) -> None:
     assert told(text) == [day]
+
+
+@table(
+    ("text", "days"),
+    [
+        ("A walk with Ana, 22 April.", ["2024-04-22 (Monday)", "2023-04-22 (Saturday)"]),
+        ("A walk with Ana, 22 February.", ["2024-02-22 (Thursday)", "2025-02-22 (Saturday)"]),
+        ("Parents' evening: 2 December.", ["2024-12-02 (Monday)", "2023-12-02 (Saturday)"]),
+    ],
+)
+def test_what_a_clause_leaves_open_keeps_both_years_the_likelier_first(
+    text: str, days: list[str]
+) -> None:
+    assert told(text) == days
+
+
+PLANS = (Path(__file__).parent / "plans.txt").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "de", "es", "fr", "ja"])
+def test_who_arranges_something_looks_ahead(language: str) -> None:
+    recorded_at = datetime(2026, 3, 8, 19, tzinfo=UTC)
+    plans = [line.split(" | ")[1:] for line in PLANS if line.startswith(f"{language} | ")]
+    missed = [
+        text
+        for where, text in plans
+        if event_times(text, recorded_at)[0].end.year != {"ahead": 2026, "back": 2025}[where]
+    ]
+    assert len(plans) >= 12
+    assert len(missed) <= 1, missed
 
 
 @table(

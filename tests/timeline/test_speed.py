@@ -9,8 +9,8 @@ from tables import table
 from timeline.cases import NOW, calls, read
 
 from recall_retrievers.timeline import extract_time
-from recall_retrievers.timeline.chinese.words import WORDS as CHINESE_WORDS
-from recall_retrievers.timeline.english.words import AMBIGUOUS, FOLLOWERS, NAMED, WORDS
+from recall_retrievers.timeline.languages.chinese import CHINESE
+from recall_retrievers.timeline.languages.english import ENGLISH
 
 LONG = 10_000
 FRAGMENTS = [
@@ -72,11 +72,12 @@ def test_a_quotation_hides_its_words_in_a_long_text_too():
     assert read(text.replace('"', "")) != []
 
 
-VOCABULARY = sorted({*WORDS, *AMBIGUOUS, *NAMED, *FOLLOWERS, "last", "ago", "every", "hundred"})
-CHINESE = sorted({*CHINESE_WORDS, *"年月日号天周点半前后从到和个第每上下"})
+VOCABULARY = sorted({*ENGLISH.vocabulary.words, *ENGLISH.vocabulary.common, "last", "every"})
+CHINESE_WORDS = " ".join(n for kind in CHINESE.script.kinds.values() for n in kind.values()).split()
+CHINESE_PIECES = sorted({*CHINESE_WORDS, *"年月日号天周点半前后从到和个第每上下"})
 PIECES = st.one_of(
     st.sampled_from(VOCABULARY),
-    st.sampled_from(CHINESE),
+    st.sampled_from(CHINESE_PIECES),
     st.sampled_from(FRAGMENTS),
     st.sampled_from([".", ",", "-", "/", ":", '"', "“", "”", "'", "’s", "(", ")", "\n", "\x00"]),
     st.integers(0, 10**9).map(str),

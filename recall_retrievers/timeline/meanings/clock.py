@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.reading import Cycle, Now, Reading
 from recall_retrievers.timeline.recurrence import Recurrence
 from recall_retrievers.timeline.time_range import Grain
 
@@ -58,16 +58,20 @@ def figures(_: Now, time: tuple[int, ...], noon: int | None = None) -> dict[str,
     return {"CLOCK": found} if found else None
 
 
-def at(_: Now, time: Clock | None) -> Cycle | None:
-    """At three: that hour; at half past three: that minute."""
+def at(_: Now, time: Clock | None, *, about: bool = False) -> Cycle | None:
+    """At three: that hour; at half past three: ten minutes around it; about three: half an hour.
+
+    People do not look at the clock when they tell of a time.
+    """
     if time is None:
         return None
     minutes = time.minutes
     if not time.sure and minutes < _FIRST_MORNING_HOUR * 60:
         minutes += _HALF_DAY
-    return _stretch(
-        minutes, minutes + (1 if time.exact else 60), "minute" if time.exact else "hour"
-    )
+    around = 30 if about else 10
+    if time.exact or about:
+        return _stretch(max(0, minutes - around), minutes + around, "minute")
+    return _stretch(minutes, minutes + 60, "hour")
 
 
 def between(_: Now, first: Clock | int | tuple[int, ...], last: Clock | int) -> Cycle | None:

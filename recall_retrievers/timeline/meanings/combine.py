@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import datetime
 
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading, When
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.reading import Cycle, Now, Reading, When
 from recall_retrievers.timeline.meanings import cycles
 from recall_retrievers.timeline.time_range import FINER_THAN_DAY
 

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.reading import (
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.reading import (
     Cycle,
     Duration,
     Now,

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.reading import Duration, Now, Reading
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.reading import Duration, Now, Reading
 from recall_retrievers.timeline.time_range import Grain
 
 HALVES: dict[Grain, tuple[Grain, int]] = {

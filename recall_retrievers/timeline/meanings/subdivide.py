@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from recall_retrievers.timeline.engine import calendar_math as cal
-from recall_retrievers.timeline.engine.reading import (
+from recall_retrievers.timeline.grammar import calendar_math as cal
+from recall_retrievers.timeline.grammar.reading import (
     Cycle,
     Duration,
     Now,

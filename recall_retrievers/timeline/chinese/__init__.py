@@ -1,1 +1,0 @@
-"""Chinese: words, numbers and patterns."""

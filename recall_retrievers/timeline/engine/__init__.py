@@ -1,1 +1,0 @@
-"""The parts that all languages share: tokens, patterns, readings and the calendars."""

@@ -1,1 +1,0 @@
-"""English: words, numbers and patterns."""

@@ -1,0 +1,565 @@
+"""The patterns that all languages with spaces share, over the kinds and roles of their words.
+
+A word in CAPITALS is a kind, one in <brackets> a role; `engine` explains the rest. A language adds
+orders of its own in its `Vocabulary`.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cached_property, partial
+
+from recall_retrievers.timeline.grammar.engine import (
+    Expression,
+    Grammar,
+    Meaning,
+    Table,
+    complete,
+    read_all,
+)
+from recall_retrievers.timeline.grammar.lexer import Lexer
+from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
+from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, number_kinds
+from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
+from recall_retrievers.timeline.time_range import Grain
+
+Numbers = Kinds
+
+
+class Language:
+    """The grammar with the words of one language."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+
+    @cached_property
+    def _grammars(self) -> tuple[Grammar, ...]:
+        own = self.vocabulary
+        nouns_first = NOUNS_FIRST if own.nouns_first else {}
+        return (
+            Grammar(NUMBERS, own.numbers, backwards=False),
+            Grammar(AMOUNTS, backwards=False),
+            Grammar(DATES, own.dates, backwards=False),
+            Grammar(PHRASES, nouns_first, own.phrases),
+            Grammar(RANGES, own.ranges, backwards=False),
+            Grammar(LEADS),
+        )
+
+    @cached_property
+    def _lexer(self) -> Lexer:
+        words = (word for grammar in self._grammars for word in grammar.words)
+        return Lexer(self.vocabulary, frozenset(word for word in words if not word.isupper()))
+
+    def read(self, text: str, now: Now) -> list[Expression]:
+        """Every time expression of a text, with its place."""
+        clauses = self.vocabulary.clauses
+        return clauses.apply(text, now, self._read) if clauses else self._read(text, now)
+
+    def _read(self, text: str, now: Now) -> list[Expression]:
+        *grammars, leads = self._grammars
+        return read_all(self._lexer.tokenize(text), now, grammars, leads)
+
+
+# --- Numbers, amounts, times of day --------------------------------------------------------------
+
+
+def _sum(_: Now, *addends: int) -> Numbers:
+    return number_kinds(sum(addends))
+
+
+def _ordinal(_: Now, tens: int, one: int) -> Numbers | None:
+    return {"ORD": tens + one, "DAY": tens + one} if one < 10 and tens + one <= 31 else None
+
+
+def _thousands(now: Now, thousands: int, rest: int = 0) -> Numbers | None:
+    if not (1 <= thousands < 10 and rest < 1000):
+        return None
+    number = thousands * 1000 + rest
+    said = {"SAID_YEAR": cycles.year(now, number)} if thousands == 2 and rest < 100 else {}
+    return number_kinds(number) | said
+
+
+def _clock(minute: int, hour: int, noon: int | None = None) -> Numbers | None:
+    """Minutes after an hour, or before it."""
+    if not -60 < minute < 60 or hour > 24:
+        return None
+    return (
+        clock.named((hour - 1) % 24, 60 + minute, noon)
+        if minute < 0
+        else clock.named(hour, minute, noon)
+    )
+
+
+def _past(_: Now, minute: int, hour: int, noon: int | None = None) -> Numbers | None:
+    return _clock(minute, hour, noon)
+
+
+def _to(_: Now, minute: int, hour: int, noon: int | None = None) -> Numbers | None:
+    return _clock(-minute, hour, noon) if minute else None
+
+
+NUMBERS: Table = {
+    "TENS -? <and>? -? ONES": _sum,
+    "TENS -? ORD": _ordinal,
+    "NUM <thousand>": _thousands,
+    "NUM <thousand> <and>? NUM": _thousands,
+    "NUM <thousand> TENS -? <and>? -? ONES": lambda now, count, *rest: _thousands(
+        now, count, sum(rest)
+    ),
+    "SHORT_YEAR": lambda now, number: dict.fromkeys(
+        ("YEAR", "SURE_YEAR"), cycles.full_year(now, number)
+    ),
+    "HOUR AMPM": clock.hour,
+    "HOUR <oclock>": clock.hour,
+    "HOUR <oclock> NUM": lambda _, hour, minute: _clock(minute, hour),
+    "HM <oclock>? AMPM?": lambda now, time, noon=None: clock.figures(now, time, noon),
+    "DOTTED AMPM": clock.figures,
+    "<half> <past> HOUR AMPM?": lambda _, *time: _clock(30, *time),
+    "<half_before> HOUR": lambda _, hour: _clock(-30, hour),
+    "COUNT <past> HOUR AMPM?": _past,
+    "COUNT <to_hour> HOUR AMPM?": _to,
+    "<one>? QUARTER <past> HOUR AMPM?": _past,
+    "<one>? QUARTER <to_hour> HOUR AMPM?": _to,
+}
+
+
+def spoken_hours(at: str, word: str = "") -> Table:
+    """Times of day that say the hour first: a las nueve menos cuarto, à six heures et demie."""
+    hour = f"{at} HOUR {word}"
+    return {
+        f"{at} HM": clock.figures,
+        hour: clock.hour,
+        f"{hour} <and>? QUARTER|NUM": lambda _, hour, minute: _clock(minute, hour),
+        f"{hour} <and> <half>": lambda _, hour: _clock(30, hour),
+        f"{hour} <less> <art>? QUARTER|NUM": lambda now, hour, minute: _to(now, minute, hour),
+    }
+
+
+def _amount(_: Now, count: int, unit: Grain) -> Duration | None:
+    return None if 1500 <= count < 2200 else Duration.of(count, unit)  # 2021 year
+
+
+def _between_amounts(_: Now, low: int, amount: Duration) -> Duration | None:
+    """Two or three weeks."""
+    ((high, unit), *more) = amount.parts
+    if more or amount.spread != (0, 0) or not 0 < low < high < 100:
+        return None
+    return Duration(((low, unit),), (0, high - low))
+
+
+def _point_five(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
+    """1.5 hours; other fractions of a unit have no calendar."""
+    return relative.and_a_half(now, number[0], unit) if number[1] == 5 else None
+
+
+AMOUNTS: Table = {
+    "NUM UNIT": _amount,
+    "<one> UNIT": lambda now, unit: _amount(now, 1, unit),
+    "NUM -|<to>|<or> NUM UNIT": lambda now, low, high, unit: (
+        (amount := _amount(now, high, unit)) and _between_amounts(now, low, amount)
+    ),
+    "<one> UNIT <or> NUM": lambda now, unit, most: _between_amounts(
+        now, 1, Duration.of(most, unit)
+    ),
+    "<one>? <few> UNIT": relative.few,
+    "NUM <few> UNIT": lambda now, _, unit: relative.few(now, unit),
+    "<several> UNIT": lambda _, unit: Duration(((5, unit),), (2, 3)),
+    "<one>? <couple> <of>? UNIT": lambda _, unit: Duration(((2, unit),), (1, 1)),
+    "NUM <couple> <of>? UNIT": lambda _, _one, unit: Duration(((2, unit),), (1, 1)),
+    "<one>? <fortnight>": lambda _: Duration.of(2, "week"),
+    "NUM <fortnight>": lambda _, count: Duration.of(2 * count, "week"),
+    "<half> <one>? UNIT": lambda now, unit: relative.and_a_half(now, 0, unit),
+    "NUM|<one> <half> UNIT": lambda now, *named: relative.and_a_half(now, 0, named[-1]),
+    "<one_and_a_half> UNIT": lambda now, unit: relative.and_a_half(now, 1, unit),
+    "NUM UNIT <and> <one>? <half>": relative.and_a_half,
+    "<one>? UNIT <and> <one>? <half>": lambda now, unit: relative.and_a_half(now, 1, unit),
+    "NUM <and> <one> <half> UNIT": relative.and_a_half,
+    "DOTTED UNIT": _point_five,
+    "DURATION <and>|,? DURATION": lambda _, one, other: Duration(one.parts + other.parts),
+}
+
+# --- Dates ---------------------------------------------------------------------------------------
+
+
+def _date(now: Now, day: int, month: int, year: int) -> Reading | None:
+    return cycles.numeric_date(now, (year, month, day))
+
+
+def _outer(now: Now, end: int, amount: Duration, when: When) -> When | None:
+    """The first (1) three days of May, the last (-1) two weeks."""
+    return subdivide.first_of(now, amount, when, end) if end in (1, -1) else None
+
+
+def _rolling(now: Now, offset: int, amount: Duration) -> Reading | None:
+    """In den letzten drei Tagen, los próximos dos meses."""
+    if offset > 0:
+        return relative.ahead(now, amount)
+    return relative.rolling(now, amount) if offset in (-1, 0) else None
+
+
+def _last_few(now: Now, count: int, offset: int, unit: Grain) -> Numbers | None:
+    """Les deux dernières semaines; of January, where a month follows."""
+    amount = Duration.of(count, unit)
+    reading = _rolling(now, offset, amount)
+    return reading and {"OUTER": (offset, amount), Reading.KIND: reading}
+
+
+def _part_of_decade(now: Now, edge: int, years: int) -> When | None:
+    """The late nineties."""
+    whole = cycles.decade(now, years)
+    return whole and subdivide.third(now, edge, whole)
+
+
+def _in_short_year(now: Now, cycle: Cycle | None, year: int) -> Reading | None:
+    """4Q22, 1H2023, W40 2022."""
+    if cycle is None or not (year > 999 or 10 <= year < 100):
+        return None
+    return combine.in_year(now, cycle, year if year > 999 else cycles.full_year(now, year))
+
+
+def _several_days(now: Now, *numbers: int) -> Cycle | None:
+    """The 1st, 2nd and 5th of May: the month comes last."""
+    *days, month = numbers
+    return cycles.several_days(now, month, *days)
+
+
+def _hours_of(now: Now, day: Cycle, hours: Cycle | None) -> When | None:
+    return hours and combine.side_by_side(now, day, hours)
+
+
+def _outside(side: int) -> Callable[..., Cycle | None]:
+    return partial(clock.outside, side=side)
+
+
+_OF = "<of>|.|-|/"
+_THE_DAY = "<art>? DAY .?"
+_DAY = "DAY .?"
+_MORE_DAYS = "<and>|<or>|,|&"
+
+DATES: Table = {
+    "DAYWORD": relative.day,
+    "NIGHT": relative.night,
+    "SOFT": lambda now, days: relative.soft(days)(now),
+    "WEEKDAY <morning>": lambda now, day: combine.side_by_side(
+        now, cycles.weekday(now, day), cycles.part_of_day(now, (5, 12))
+    ),
+    "MONTH": cycles.month,
+    "SEASON": cycles.season,
+    "PART": cycles.part_of_day,
+    "HOLIDAY": lambda now, found_in: cycles.holiday(found_in)(now),
+    f"{_DAY} {_OF}? <art>? MONTH": lambda now, day, month: cycles.month_day(now, month, day),
+    f"{_DAY} {_OF}? <art>? MONTH {_OF}|,? <art>? <year>? YEAR": _date,
+    f"{_DAY} {_MORE_DAYS} {_THE_DAY} {_OF}? MONTH": _several_days,
+    f"{_DAY} , {_THE_DAY} ,? {_MORE_DAYS} {_THE_DAY} {_OF}? MONTH": _several_days,
+    "ORD MONTH <half_of>": lambda now, which, month: subdivide.half(
+        now, which, cycles.month(now, month)
+    ),
+    "ORD MONTH UNIT": lambda now, count, month, unit: subdivide.nth_unit(
+        now, count, unit, cycles.month(now, month)
+    ),
+    "REL NUM MONTH UNIT": lambda now, end, count, month, unit: _outer(
+        now, end, Duration.of(count, unit), cycles.month(now, month)
+    ),
+    "NUM REL UNIT": _last_few,
+    "REL NUM REL UNIT": lambda now, _this, *named: _last_few(now, *named),
+    "SHORT": lambda now, numbers: cycles.month_day(now, numbers[1], numbers[0]),
+    "SHORT YEAR": lambda now, numbers, year: _date(now, *numbers, year),
+    "SLASHED <of>? MONTH": lambda now, days, month: cycles.several_days(now, month, *days),
+    "DAY_MONTH": cycles.slashed,
+    "DATE": cycles.numeric_date,
+    "MONTH_YEAR": combine.month_of_year,
+    "SURE_YEAR": cycles.year,
+    "<in> SAID_YEAR": lambda _, year: year,
+    "<art>? <year> <art>? YEAR": cycles.year,
+    "YEAR -|/? MONTH": lambda now, year, month: combine.in_year(
+        now, cycles.month(now, month), year
+    ),
+    "YEAR -|/? MONTH -|/? DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
+    "MONTHDAY .?": cycles.day_of_month,
+    "UNIT MONTHDAY": lambda now, unit, day: (
+        cycles.day_of_month(now, day) if unit == "day" else None
+    ),
+    "WEEKDAY ,? <art>? MONTHDAY .?": lambda now, weekday, day: cycles.day_of_month(
+        now, day, weekday
+    ),
+    "WEEKDAY HOUR -|<to> HOUR": lambda now, day, *hours: _hours_of(
+        now, cycles.weekday(now, day), clock.between(now, *hours)
+    ),
+    "q NUM": cycles.quarter,
+    "NUM q NUM|YEAR": lambda now, number, year: _in_short_year(
+        now, cycles.quarter(now, number), year
+    ),
+    "<week_number> NUM": cycles.week_of_year,
+    "<week_number> NUM ,|<of>? YEAR": lambda now, number, year: _in_short_year(
+        now, cycles.week_of_year(now, number), year
+    ),
+    "NUM . <week_number>": cycles.week_of_year,
+    "SURE_DECADE": cycles.decade,
+    "<art> DECADE": cycles.decade,
+    "<art> EDGE|END -? DECADE|SURE_DECADE": _part_of_decade,
+    "ORD -? CENTURY": lambda now, number, _: cycles.century(now, number),
+    "<street> <of>? <art>? DAY .|<of>? MONTH": lambda *_: {},
+    "<before>|<until> <about>? CLOCK": _outside(-1),
+    "<after>|<since>|<from> CLOCK": _outside(1),
+    "<from>|<between>|<at>? CLOCK|HOUR|DOTTED -|<to>|<and> CLOCK": clock.between,
+    "<from>|<between>|<at>? CLOCK -|<to>|<and> HOUR": clock.between,
+    "<at>? <about> CLOCK": lambda now, time: clock.at(now, time, about=True),
+    "CLOCK": clock.at,
+}
+
+# --- Around a date or a unit ---------------------------------------------------------------------
+
+_THE = "<art>? CYCLE|TIME|UNIT_NOW"
+_IN = "<inside>"
+_EVENT = "<event> ?word? ?word? <of>|<in>|<from>"
+"""The event before its date: "the launch on", "my birthday on"."""
+
+
+def _few_rolling(now: Now, offset: int, unit: Grain) -> Reading | None:
+    """The last days, with no number: a preference."""
+    return relative.in_recent(now, unit) if offset == -1 else None
+
+
+def _cycle(now: Now, offset: int, cycle: Cycle) -> Reading | None:
+    """Letzten Dienstag, este viernes, nächsten März."""
+    if cycle.unit == "day" and cycle.grain != "part_of_day":
+        return None
+    if offset == 0:
+        return combine.this(now, cycle)
+    if offset > 0:
+        return combine.coming(now, cycle)
+    return combine.last(now, cycle) if offset == -1 else combine.last_but(now, -offset, cycle)
+
+
+def _unit_now(now: Now, unit: Grain) -> dict[str, object] | None:
+    """The present unit of "the end of the month"; "the month" alone may be any."""
+    if unit in ("second", "minute", "hour"):
+        return None
+    weekend = {"WEEKEND": relative.weekend(now, 0)} if unit == "weekend" else {}
+    return {"UNIT_NOW": now.unit(unit), **weekend}
+
+
+def _this(now: Now, unit: Grain) -> Reading | None:
+    """Am Wochenende, el fin de semana."""
+    return relative.unit(now, 0, unit) if unit == "weekend" else None
+
+
+def _nth(now: Now, count: int, one: Cycle, when: When) -> When | None:
+    return subdivide.nth_occurrence(now, count, one, when)
+
+
+def _final(now: Now, offset: int, one: Grain | Cycle, when: When) -> When | None:
+    """The last day of May, the last Friday of it."""
+    if offset != -1:
+        return None
+    if isinstance(one, Cycle):
+        return subdivide.nth_occurrence(now, -1, one, when)
+    return subdivide.nth_unit(now, -1, one, when)
+
+
+def _last_unit_of(now: Now, offset: int, when: Cycle, unit: Grain) -> When | None:
+    """In der letzten Januarwoche; last Easter weekend."""
+    if unit != "weekend":
+        return _final(now, offset, unit, when)
+    weekend = subdivide.unit_of(now, unit, when)
+    return combine.last(now, weekend) if isinstance(weekend, Cycle) and offset == -1 else None
+
+
+def _day_at(now: Now, when: When, amount: Duration, sign: int) -> Reading | None:
+    """Heute vor einer Woche, hoy hace un año; Samstag in einer Woche."""
+    if isinstance(when, Cycle):
+        day = combine.coming(now, when) if sign > 0 else when.latest(now)
+    else:
+        day = when
+    if day is None or day.grain != "day" or day.start is None:
+        return None
+    if sign > 0 and day.start < now.today:
+        return None
+    return now.unit_at("day", amount.from_(day.start, sign))
+
+
+def _decade(now: Now, unit: Grain, number: int) -> Reading | None:
+    """Los años 90, les années 80."""
+    return cycles.decade(now, number) if unit == "year" and 10 <= number < 100 else None
+
+
+def _numbered(now: Now, unit: Grain, number: int) -> Meaning | None:
+    """La semana 7; los años 90."""
+    if unit == "week":
+        return cycles.week_of_year(now, number)
+    return _decade(now, unit, number)
+
+
+def _part_of_year(now: Now, number: int, unit: Grain) -> Cycle | None:
+    """The third quarter."""
+    return cycles.quarter(now, number) if unit == "quarter" else None
+
+
+def _half_year(now: Now, number: int, unit: Grain) -> Cycle | None:
+    """Die zweite Jahreshälfte."""
+    return cycles.half_year(now, number) if unit == "year" else None
+
+
+def _unit_of(now: Now, name: Grain, when: When) -> When | None:
+    """La semaine du 6 novembre, el mes de septiembre, the week of 5 May."""
+    if name == "month" and when.grain == name:
+        return when
+    return subdivide.unit_of(now, name, when)
+
+
+def _ago(now: Now, amount: Duration) -> dict[str, object] | None:
+    """Two weeks ago; and the day itself, for "more than two weeks ago"."""
+    reading = relative.ago(now, amount)
+    if reading is None:
+        return None
+    return {"AGO": amount.from_(now.today, -1), "BACK_BY": amount, Reading.KIND: reading}
+
+
+def _to_the_day(now: Now, amount: Duration) -> Reading:
+    """Exactly a year ago."""
+    return now.unit_at("day", amount.from_(now.today, -1))
+
+
+PHRASES: Table = {
+    "CYCLE .|,|-|/|<of>|<in>? <art>? <year>? YEAR": combine.in_year,
+    "YEAR -|,? CYCLE": lambda now, year, cycle: combine.in_year(now, cycle, year),
+    "UNIT NUM": _numbered,
+    "DECADE UNIT": lambda now, number, unit: _decade(now, unit, number),
+    "ORD UNIT": _part_of_year,
+    "ORD UNIT <half_of>": _half_year,
+    "<art> UNIT": _unit_now,
+    "<in> <art>? UNIT": _this,
+    f"UNIT <of> {_THE}": _unit_of,
+    "CYCLE|TIME UNIT": lambda now, when, unit: (
+        subdivide.unit_of(now, unit, when) if unit == "weekend" else None
+    ),
+    "REL UNIT": relative.unit,
+    "REL CYCLE": _cycle,
+    "REL DURATION": _rolling,
+    "REL <few>|<couple> <of>? UNIT": lambda now, offset, unit: _rolling(
+        now, offset, relative.few(now, unit)
+    ),
+    "REL REL UNITS": lambda now, _this, offset, unit: _few_rolling(now, offset, unit),
+    "<art> REL UNITS": _few_rolling,
+    "<recent> UNITS": relative.in_recent,
+    # the first week of May, the last Friday of last month, the end of the year
+    f"EDGE -|<of>|<in>? {_THE}": subdivide.third,
+    f"END -|<of>|<in>? {_THE}": subdivide.end_of,
+    "EDGE|END <of>? UNIT": subdivide.end_of_unit,
+    f"ORD <half_of> {_IN}? {_THE}": subdivide.half,
+    "ORD CYCLE <half_of>": subdivide.half,
+    f"ORD UNIT {_IN} {_THE}": subdivide.nth_unit,
+    f"REL UNIT {_IN} {_THE}": _final,
+    f"ORD CYCLE {_IN} {_THE}": _nth,
+    f"REL CYCLE {_IN} {_THE}": _final,
+    "ORD CYCLE UNIT": lambda now, count, when, unit: subdivide.nth_unit(now, count, unit, when),
+    "REL CYCLE UNIT": _last_unit_of,
+    f"ORD|REL DURATION {_IN} {_THE}": _outer,
+    f"OUTER {_IN} {_THE}": lambda now, outer, when: _outer(now, *outer, when),
+    f"ORD UNITS {_IN} {_THE}": lambda now, end, unit, when: _outer(
+        now, end, Duration.of(_FEW, unit), when
+    ),
+    f"REL UNITS {_IN} {_THE}": lambda now, end, unit, when: _outer(
+        now, end, Duration.of(_FEW, unit), when
+    ),
+    "DAY .? <of> <art>? TIME|UNIT_NOW": lambda now, day, when: combine.side_by_side(
+        now, cycles.day_of_month(now, day), when
+    ),
+    "<in>|<at> WEEKEND": lambda _, weekend: weekend,
+    # the week before Easter, two days after 5 May, the Tuesday before it
+    **{
+        f"{place} <{word}> {event} {_THE}": partial(meaning, sign=sign)
+        for word, sign in (("before", -1), ("after", 1))
+        for event in ("", _EVENT)
+        for place, meaning in (
+            ("UNIT", ranges.unit_beside),
+            ("CYCLE", ranges.cycle_beside),
+            ("DURATION", subdivide.amount_away),
+            ("UNITS", ranges.units_beside),
+        )
+    },
+    f"BESIDE <of>? {_THE}": lambda now, sign, when: ranges.unit_beside(now, "day", when, sign),
+    # a week ago today, Saturday in a week
+    "CYCLE|TIME BACK_BY": partial(_day_at, sign=-1),
+    "<to_the_day> <ago>? DURATION <back>?": _to_the_day,
+    "<ago>? DURATION <back>? <to_the_day>": _to_the_day,
+    "DURATION <back> TIME|CYCLE": lambda now, amount, when: _day_at(now, when, amount, -1),
+    "CYCLE|TIME <will> DURATION": partial(_day_at, sign=1),
+    "DURATION <from> CYCLE|TIME": lambda now, amount, when: _day_at(now, when, amount, 1),
+    "CYCLE|TIME <in_a_week>": lambda now, when: _day_at(now, when, Duration.of(1, "week"), 1),
+    "NUM WEEKDAYS <back>": lambda now, count, day: combine.last_but(
+        now, count, cycles.weekday(now, day)
+    ),
+    "<ago> NUM WEEKDAYS|WEEKDAY": lambda now, count, day: combine.last_but(
+        now, count, cycles.weekday(now, day)
+    ),
+    "<ago> DURATION": _ago,
+    "DURATION <back>": _ago,
+    "<same_time> <art>? TIME": subdivide.same_time,
+    "TIME <same_time>": subdivide.same_time,
+    "<same_day> <in>? TIME": subdivide.same_day,
+    "TIME|UNIT_NOW <so_far>": subdivide.so_far,
+    "<every> <art>? CYCLE": combine.every,
+    "<every> CYCLE <and> CYCLE": combine.every,
+    "<every> <weekend_word>": lambda now: combine.every(now, cycles.weekends(now)),
+    "WEEKDAY": cycles.weekday,
+    "WEEKDAY ,? <art>? CYCLE|TIME": combine.dated,
+    "CYCLE|TIME ,|-|'s? <art>? CYCLE|TIME": combine.side_by_side,
+    "CYCLE|TIME ,? <of>|<in>|<at>|<from> <art>? CYCLE|TIME": combine.with_date,
+    "CYCLE <of> <art>? UNIT_NOW": combine.side_by_side,
+    "<at> HOUR": lambda now, hour: clock.at(now, clock.clock(hour)),
+    "<at>? <about> HOUR": lambda now, hour: clock.at(now, clock.clock(hour), about=True),
+    "<from>|<between> HOUR -|<to>|<and> HOUR": clock.between,
+}
+
+_FEW = 4  # "the last days of May"
+
+NOUNS_FIRST: Table = {
+    "UNIT REL": lambda now, unit, offset: relative.unit(now, offset, unit),
+    "CYCLE REL": lambda now, cycle, offset: _cycle(now, offset, cycle),
+}
+
+# --- Two ends, or one ----------------------------------------------------------------------------
+
+
+def _to_come(now: Now, amount: Duration) -> Reading | None:
+    """In zwei Wochen, dans deux semaines: only where the text may look ahead."""
+    if now.looks_back() or _HOW_MANY.search(now.text):
+        return None
+    return relative.ago(now, amount, 1)
+
+
+_HOW_MANY = re.compile(r"\bcombien\b|\bcu[aá]nt[ao]s?\b|\bwie ?viele?\b", re.IGNORECASE)
+
+
+_ONE = "<art>? CYCLE|TIME|SAID_YEAR|WEEKEND"
+
+RANGES: Table = {
+    f"<from>|<between>? <art>? DAY .? -|<to>|<and> {_ONE}": ranges.days_to,
+    f"<from>? {_ONE} <to>|- {_ONE}": ranges.join,
+    f"<between> {_ONE} <and>|<to>|- {_ONE}": ranges.join,
+    "<from> SURE_YEAR -|<to> YEAR": ranges.join,
+    f"<since> {_ONE}": ranges.up_to_now,
+    f"<from>|<since>|<between> {_ONE} <to>|<and> <now>": ranges.up_to_now,
+    "<since> <ago>? DURATION": relative.rolling,
+    "<since> AGO": lambda now, day: Reading(day, now.moment, "day"),
+    f"<until> {_ONE}": ranges.until,
+    f"<as_of> {_ONE}": ranges.as_of,
+    f"<before> {_ONE}": ranges.before,
+    f"<after> {_ONE}": ranges.after,
+    f"<from> {_ONE} <on>": ranges.onwards,
+    f"<since> {_EVENT} {_ONE}": ranges.up_to_now,
+    f"<until> {_EVENT} {_ONE}": ranges.until,
+    f"<before> {_EVENT} {_ONE}": ranges.before,
+    f"<after> {_EVENT} {_ONE}": ranges.after,
+    "<more_than> AGO": partial(ranges.beyond, sure=True),
+    "<at_least> AGO": partial(ranges.beyond, sure=False),
+    "<less_than> AGO": ranges.within,
+    "<of>? UNIT_NOW": lambda now, when: relative.first_of(now, when.grain),
+    "<will> DURATION": _to_come,
+}
+
+LEADS: Table = {
+    "<in>|<from>|<about>|<at>|<of> <art>? TIME": complete,
+    "<art>|<this> TIME": lambda _, when: when,
+    "TIME 's": complete,
+}

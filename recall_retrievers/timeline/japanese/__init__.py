@@ -1,1 +1,0 @@
-"""Japanese: words, numbers and patterns."""
