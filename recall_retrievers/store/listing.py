@@ -54,14 +54,23 @@ def count(table: Table, conditions: Conditions, where: Where | None) -> int | No
 
 
 def sessions(table: Table, scope: Scope, moment: datetime) -> Spans:
-    """The sessions of a scope by a moment: of turns of conversations, else of all memories."""
+    """The sessions of a scope by a moment: of turns of conversations, else of all memories.
+
+    Rows of one ``session_id`` are one session, unless all have the same; others end with a pause.
+    """
     conditions = Conditions(scope, standing=Standing(moment, include_superseded=True))
     slots, created = _selected(table, conditions, None)
     turns = table.column("memory_type", slots) == hashed("conversation")
-    recorded = created[turns] if turns.any() else created
-    begun = np.sort(recorded[(recorded > UNDATED) & (recorded <= to_milliseconds(moment))])
-    ends = np.diff(begun, append=NEVER) >= PAUSE // timedelta(milliseconds=1)
-    return [*zip(begun[np.roll(ends, 1)].tolist(), begun[ends].tolist(), strict=True)]
+    begun = (created > UNDATED) & (created <= to_milliseconds(moment))
+    counts = begun & turns if turns.any() else begun
+    created, named = created[counts], table.column("session_id", slots[counts])
+    if not (named != named[:1]).any():
+        named = np.zeros_like(named)  # a name that all share tells nothing apart
+    order = np.lexsort((created, named))
+    created, named = created[order], named[order]
+    pauses = np.diff(created, append=NEVER) >= PAUSE // timedelta(milliseconds=1)
+    ends = (np.roll(named, -1) != named) | (pauses & (named == 0))
+    return sorted(zip(created[np.roll(ends, 1)].tolist(), created[ends].tolist(), strict=True))
 
 
 def _is_exact(recorded: TimeRange) -> bool:

@@ -96,6 +96,23 @@ def test_without_turns_all_memories_make_the_sessions() -> None:
         assert len(store.listed(Sessions(LATER))) == 3
 
 
+def test_turns_of_one_session_id_are_one_session_over_a_pause_and_beside_another() -> None:
+    def turn(hours: int, session: str) -> dict[str, Any]:
+        text, at = f"tea {hours}", MONDAY + timedelta(hours=hours)
+        kept = {"content": text, "created_at": at, "memory_type": "conversation"}
+        return {**kept, "scope": {**ANN, "session_id": session} if session else ANN}
+
+    with RecallStore() as store:
+        store.add([turn(0, "a"), turn(9, "a")])
+        assert not store.listed(Sessions(MONDAY - timedelta(days=1)))
+        assert len(store.listed(Sessions(LATER))) == 2  # all turns have the same
+        store.add([turn(1, "b"), turn(3, "b"), turn(20, ""), turn(30, "")])
+        assert len(store.listed(Sessions(LATER))) == 4
+        found = asked(store, "What did we say in our second session?", time_mode="require")
+
+    assert {memory.content for memory in found.memories} == {"tea 1", "tea 3"}
+
+
 @table(
     ("text", "asks"),
     [("What did we say last time?", 1), ("What was said in our chat last week?", 0)],
