@@ -97,6 +97,12 @@ def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int
     return places
 
 
+def outside_the_day(facts: Facts, ranges: Sequence[TimeRange]) -> list[bool]:
+    """Whether each memory lies outside a day or a week that is named. No type lifts such a one."""
+    named = any(_is_plain(each, _WEEK) for each in ranges)
+    return [named and not any(matching) for matching in facts.matches(ranges)]
+
+
 def time_ratios(  # noqa: PLR0913, PLR0917 - what is known of the candidates and the question
     facts: Facts,
     relevance: Sequence[float],

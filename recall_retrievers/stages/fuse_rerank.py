@@ -22,6 +22,7 @@ from recall_retrievers.ranking.ratios import (
     later_first,
     near_the_time,
     order_ratios,
+    outside_the_day,
     session_ratios,
     short_times,
     spread_ratios,
@@ -29,6 +30,7 @@ from recall_retrievers.ranking.ratios import (
 )
 from recall_retrievers.text.order import AskedOrder, asked_order
 from recall_retrievers.text.questions import asks_about, asks_the_assistant, person
+from recall_retrievers.timeline import TimeRange
 
 _NAME = "FuseRerank"
 _ASKED = 0.25  # the power of the ratio of a role that the question asks about
@@ -60,7 +62,8 @@ class FuseRerank(RankStage):
     Args:
         fuse_score_threshold: A memory is dropped if its score is lower than this both before and
             after the fusion, and so was its relevance before a model judged it.
-        fuse_ratio_dict: The factor of each memory type; other types have 1.
+        fuse_ratio_dict: The factor of each memory type; other types have 1. None is above 1 for a
+            memory outside a day or a week that the question names.
         fuse_author_ratio: The factor of a memory if the question names its author; 1 = no
             preference.
         fuse_role_ratio_dict: The factor of each chat role, by author in lower case; others have 1.
@@ -120,7 +123,7 @@ class FuseRerank(RankStage):
         near = near_the_time(pool.facts, query, ranges) if timed else []
         if near:
             pool = pool.at([place for place, _ in near])
-        columns = self._columns(pool, query, spread=bool(near))
+        columns = self._columns(pool, query, ranges, spread=bool(near))
         before, fused, marks = columns.before, columns.fused, columns.marks
         if ranges:
             columns.put_in_time(
@@ -185,7 +188,9 @@ class FuseRerank(RankStage):
             recall, memories=ranked if isinstance(found, Pool) else ranked.made(), dropped=dropped
         )
 
-    def _columns(self, pool: Pool, query: Query, *, spread: bool) -> _Columns:
+    def _columns(
+        self, pool: Pool, query: Query, ranges: Sequence[TimeRange], *, spread: bool
+    ) -> _Columns:
         """The factors of the candidates, except those of time and order."""
         facts, marks = pool.facts, own_marks(pool.seen, _NAME) or [None] * len(pool)
         before = relevances(pool.scores, marks)
@@ -195,9 +200,11 @@ class FuseRerank(RankStage):
             is_short and author in people
             for is_short, author in zip(facts.short, facts.authors, strict=True)
         ]
+        outside = outside_the_day(facts, ranges)
+        types = [self.fuse_ratio_dict.get(name, 1.0) for name in facts.memory_types]
         kind = [
-            self.fuse_ratio_dict.get(name, 1.0) * (self.fuse_short_ratio if is_short else 1.0)
-            for name, is_short in zip(facts.memory_types, short, strict=True)
+            (min(ratio, 1.0) if out else ratio) * (self.fuse_short_ratio if is_short else 1.0)
+            for ratio, out, is_short in zip(types, outside, short, strict=True)
         ]
         author = [authors[each] for each in facts.authors]
         weights = [one * other for one, other in zip(kind, author, strict=True)]

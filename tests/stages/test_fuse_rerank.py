@@ -199,6 +199,18 @@ def test_a_day_is_trusted_for_its_name_and_a_month_or_a_day_of_every_week_is_not
     assert (trust > 0.3) is is_trusted
 
 
+@table(
+    ("question", "factor"),
+    [("What did we eat yesterday?", 1), ("What did we eat in May?", 2), ("What did we eat?", 2)],
+)
+def test_no_type_lifts_what_lies_outside_a_named_day(question: str, factor: float) -> None:
+    insight = Candidate(content="soup", memory_type="insight", score=0.5, created_at=NOW)
+
+    [fused] = fuse([insight], ranges=tuple(extract_time(question, NOW)))
+
+    assert fused.trace["type_ratio"] == factor
+
+
 def test_candidates_that_were_fused_without_a_time_can_be_fused_with_one() -> None:
     told = Candidate(content="a", score=0.5, created_at=TUESDAY.start)
     [again] = fuse(fuse([told], ranges=()))
