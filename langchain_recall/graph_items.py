@@ -30,7 +30,6 @@ _INDEXED = "langgraph_indexed"  # whether a question may find it
 _UNKNOWN = datetime.fromtimestamp(0, UTC)
 _IDS = uuid.UUID("5d1c1a54-6a0e-5b7e-9a3b-0f2f5f3f9c11")
 
-
 Namespace = tuple[str, ...]
 
 

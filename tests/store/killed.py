@@ -161,12 +161,7 @@ def _moment(row_id: str) -> datetime:
 
 
 def killed(
-    work: Callable[[Path, Diary, int], None],
-    path: Path,
-    diary: Diary,
-    seed: int,
-    *,
-    when: When,
+    work: Callable[[Path, Diary, int], None], path: Path, diary: Diary, seed: int, *, when: When
 ) -> None:
     """Let some work begin in a process, and kill it."""
     chosen = random.Random(seed)

@@ -123,10 +123,7 @@ def test_only_the_end_of_a_long_turn_is_kept(words: Any) -> None:
     long = " ".join(f"word{number}" for number in range(100))
     with RecallStore(embedding=words) as store:
         for text, end in ((long, long.split()[-20:]), ("茶" * 90, ["茶" * 40])):
-            said = [
-                {"role": "assistant", "content": text},
-                {"role": "user", "content": "Yes."},
-            ]
+            said = [{"role": "assistant", "content": text}, {"role": "user", "content": "Yes."}]
             [_, turn] = store.get(store.add_conversation(said, created_at=WHEN))
             assert turn.said_before.split() == end
 

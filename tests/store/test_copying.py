@@ -11,11 +11,7 @@ from chroma_server import ChromaServer
 from langchain_chroma import Chroma
 from langchain_core.documents import Document
 from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
-from llama_index.core.vector_stores.types import (
-    MetadataFilter,
-    MetadataFilters,
-    VectorStoreQuery,
-)
+from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters, VectorStoreQuery
 from llama_index.vector_stores.chroma import ChromaVectorStore
 from store.kit import (
     MOMENTS,

@@ -83,11 +83,7 @@ def test_of_few_rows_what_is_added_and_deleted_is_seen_at_once(collection: Any) 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("RECALL_SEQUENCES", "4"))))
 @pytest.mark.parametrize("place", ["path", "server"])
 def test_the_rows_of_a_scope_equal_the_collection_whoever_writes(
-    place: str,
-    seed: int,
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    collection_name: str,
+    place: str, seed: int, request: pytest.FixtureRequest, tmp_path: Path, collection_name: str
 ) -> None:
     """Also when it is opened anew: it goes on where it was."""
     # What raw chromadb replaces in place is seen on a server alone, and with a time of writing.

@@ -56,10 +56,7 @@ def test_in_a_collection_of_others_the_key_is_named(
     )
     fields = {"expires_at": "best_before"}
     with RecallStore(chroma, collection.name, embedding=small, fields=fields) as store:
-        for moment, there in [
-            (NOON - 48 * HOUR, ["milk", "salt"]),
-            (NOON + 48 * HOUR, ["salt"]),
-        ]:
+        for moment, there in [(NOON - 48 * HOUR, ["milk", "salt"]), (NOON + 48 * HOUR, ["salt"])]:
             for method in METHODS:
                 hits = store.find([Search("tea", 5, method=method, moment=moment)])[0]
                 assert sorted(ids(hits)) == there

@@ -132,11 +132,7 @@ def test_a_recorded_time_compares_with_a_datetime_an_iso_text_or_milliseconds(
         search = Search("day", limit=9, filter={"created_at": condition})
         return sorted(each.memory.content for each in in_memory.find([search])[0])
 
-    for moment in (
-        datetime(2024, 3, 5, tzinfo=UTC),
-        "2024-03-05T05:30:00+05:30",
-        1709596800000,
-    ):
+    for moment in (datetime(2024, 3, 5, tzinfo=UTC), "2024-03-05T05:30:00+05:30", 1709596800000):
         assert days({"$gte": moment}) == ["2024-03-05", "2024-03-06"]
         assert days({"$gt": moment}) == ["2024-03-06"]
         assert days({"$lt": moment}) == ["1969-07-20", "2024-03-04"]

@@ -215,10 +215,7 @@ class TestAdding:
             ({"content": "x", "quality": 7}, "quality"),
             (42, "a memory is a Memory, a mapping .* or a node of LlamaIndex; got int"),
             (None, "got NoneType"),
-            (
-                Document("x", metadata={"created_at": "in spring"}),
-                "of 'x' cannot be read",
-            ),
+            (Document("x", metadata={"created_at": "in spring"}), "of 'x' cannot be read"),
             (TextNode(id_="1", text=" "), "TextNode '1' cannot be stored: .*content"),
             (
                 TextNode(id_="2", text="x", metadata={"created_at": "last spring"}),
