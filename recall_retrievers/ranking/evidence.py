@@ -88,7 +88,7 @@ def evidence_for(  # noqa: PLR0913 - two arms, and what is known of their memori
     sign: EvidenceSign = "some"
     if not (comparable and measured and english):
         about.append("how near they come is not known for this embedding or language")
-        number = float(cover.max())  # so the words they share have to say it
+        number = float(cover.max()) * _MUCH / _MANY  # so the words they share have to say it
         if cover.max() >= _MANY and len(told) > 1 and not lacking:
             sign = "strong"
     elif not told:
