@@ -88,7 +88,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         filter: Conditions on metadata, as Chroma writes them: ``{"topic": {"$in": ["a", "b"]}}``.
             The filter of a call holds too.
         time_range: The time to look in: (start, end) with None for open, or words such as "last
-            Tuesday"; the question's own words of time are then not read.
+            Tuesday"; the question's own words of time are then not read. It weighs as they would.
         time_mode: What a time named in the question does. "prefer" searches and favours it,
             "require" returns nothing else, "ignore" does not read it.
         messages: The conversation before the question: a list of messages with a role and a
