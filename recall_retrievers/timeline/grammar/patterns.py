@@ -36,7 +36,7 @@ class Language:
         own = self.vocabulary
         nouns_first = NOUNS_FIRST if own.nouns_first else {}
         return (
-            Grammar(NUMBERS, own.numbers, backwards=False),
+            Grammar(NUMBERS, own.sayings, own.numbers, backwards=False),
             Grammar(AMOUNTS, backwards=False),
             Grammar(DATES, own.dates, backwards=False),
             Grammar(PHRASES, nouns_first, own.phrases),
@@ -238,14 +238,15 @@ _MORE_DAYS = "<and>|<or>|,|&"
 DATES: Table = {
     "DAYWORD": relative.day,
     "NIGHT": relative.night,
-    "SOFT": lambda now, days: relative.soft(days)(now),
+    "SOFT": relative.soft,
     "WEEKDAY <morning>": lambda now, day: combine.side_by_side(
         now, cycles.weekday(now, day), cycles.part_of_day(now, (5, 12))
     ),
     "MONTH": cycles.month,
     "SEASON": cycles.season,
     "PART": cycles.part_of_day,
-    "HOLIDAY": lambda now, found_in: cycles.holiday(found_in)(now),
+    "HOLIDAY": cycles.holiday,
+    "HOLIDAYS": cycles.holidays,
     f"{_DAY} {_OF}? <art>? MONTH": lambda now, day, month: cycles.month_day(now, month, day),
     f"{_DAY} {_OF}? <art>? MONTH {_OF}|,? <art>? <year>? YEAR": _date,
     f"{_DAY} {_MORE_DAYS} {_THE_DAY} {_OF}? MONTH": _several_days,

@@ -374,7 +374,8 @@ DATES: Table = {
         cycles.weekday(now, min(days)), fields=Recurrence(weekdays=days)
     ),
     "PART": cycles.part_of_day,
-    "HOLIDAY": lambda now, found_in: cycles.holiday(found_in)(now),
+    "HOLIDAY": cycles.holiday,
+    "HOLIDAYS": cycles.holidays,
     "YEAR_THIRD": lambda now, which: subdivide.every_part(now, which, "year"),
     "MONTH_THIRD": lambda now, which: subdivide.every_part(now, which, "month"),
     "WEEK_THIRD": lambda now, which: subdivide.every_part(now, which, "week"),
@@ -507,7 +508,7 @@ PHRASES: Table = {
     f"{WHEN} <of>? AHEAD_BY": partial(beside, sign=1),
     f"{WHEN} <of>? <that> <measure>? UNIT|PERIOD|DURATION": _week_of,
     f"{WHEN} <of>? <that> <measure>? <weekend>": lambda now, when: _week_of(now, when, "weekend"),
-    "SOFT": lambda now, days: relative.soft(days)(now),
+    "SOFT": relative.soft,
     "<past> <of>? <that>? DURATION <within>|<inside>|<since>?": past,
     "<coming> <of>? <that>? DURATION": relative.ahead,
     "DURATION <since>": past,

@@ -148,7 +148,11 @@ def _winter(_: Now) -> Cycle:
 
 def _table() -> Table:
     fixed = {names: cal.yearly(*date) for names, date in _FIXED.items()}
-    known = {"暑假": _summer, "寒假": _winter, "圣诞节|圣诞 期间": cycles.christmas}
+    known = {
+        "暑假": _summer,
+        "寒假": _winter,
+        "圣诞节|圣诞 期间": partial(cycles.holidays, first_and_days=cal.OVER_CHRISTMAS),
+    }
     for names, find in (fixed | _MOVABLE).items():
         off = next((off for name, off in _DAYS_OFF.items() if name in names.split("|")), None)
         month_day = _FIXED.get(names)

@@ -310,8 +310,7 @@ def _back(now: Now, when: Reading) -> dict[str, object] | None:
 
 
 def _holiday(finder: cal.Finder, days: int = 1):
-    rule = cycles.holiday(finder, days)
-    return lambda now, *_: rule(now)
+    return lambda now, *_: cycles.holiday(now, finder, days)
 
 
 _DATES = {
@@ -337,14 +336,14 @@ _DATES = {
     "the? night before last": lambda now: relative.night(now, -2),
     "the night before_now": lambda now: relative.night(now, -1),
     "the UNIT before_now": lambda now, unit: relative.unit(now, -1, unit),
-    "the other day|night|morning|evening": relative.soft(14),
-    "the other week|weekend": relative.soft(30),
-    "the other month": relative.soft(90),
-    "these days": relative.soft(30),
-    "a while ago|back": relative.soft(365),
-    "some time ago|back": relative.soft(365),
-    "a moment ago": relative.soft(1),
-    "not so|too|that|very? long ago": relative.soft(60),
+    "the other day|night|morning|evening": lambda now: relative.soft(now, 14),
+    "the other week|weekend": lambda now: relative.soft(now, 30),
+    "the other month": lambda now: relative.soft(now, 90),
+    "these days": lambda now: relative.soft(now, 30),
+    "a while ago|back": lambda now: relative.soft(now, 365),
+    "some time ago|back": lambda now: relative.soft(now, 365),
+    "a moment ago": lambda now: relative.soft(now, 1),
+    "not so|too|that|very? long ago": lambda now: relative.soft(now, 60),
     "a? long time|while? ago": relative.long_ago,
     "ages ago": relative.long_ago,
     "UNITS ago": relative.vaguely_ago,

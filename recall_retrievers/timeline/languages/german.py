@@ -7,7 +7,7 @@ from recall_retrievers.timeline.grammar.neighbours import NO_TIME, Place
 from recall_retrievers.timeline.grammar.patterns import Language
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, words_of
-from recall_retrievers.timeline.meanings import combine, cycles, relative
+from recall_retrievers.timeline.meanings import combine, relative
 
 
 def _forms(*stems: str) -> str:
@@ -95,7 +95,7 @@ _KINDS: dict[str, dict[object, str]] = {
     },
     "HOLIDAY": {
         cal.yearly(12, 25): "weihnachten weihnachtstag",
-        cal.yearly(12, 24): "heiligabend weihnachtstage weihnachtstagen",
+        cal.yearly(12, 24): "heiligabend",
         cal.yearly(12, 31): "silvester",
         cal.yearly(1, 1): "neujahr",
         cal.yearly(2, 14): "valentinstag",
@@ -103,6 +103,9 @@ _KINDS: dict[str, dict[object, str]] = {
         cal.from_easter(1): "ostermontag",
         cal.from_easter(-2): "karfreitag",
         cal.from_easter(49): "pfingsten",
+    },
+    "HOLIDAYS": {
+        cal.OVER_CHRISTMAS: "weihnachtstage weihnachtstagen wahrend|uber_weihnachten",
     },
     "SOFT": {30: "kurzlich neulich letztens unlangst"},
     "HINT": {1: "kw kalenderwoche"},
@@ -152,10 +155,10 @@ GERMAN = Language(
             "of": "von vom des der",
             "inside": "von vom des der im in",
             "from": "von vom ab fur",
-            "to": "bis",
+            "to": "bis bis_zum|zur",
             "since": "seit",
-            "until": "bis",
-            "as_of": "stand",
+            "until": "bis bis_zum|zur",
+            "as_of": "stand mit_stand stand_von|vom mit_stand_von|vom",
             "before": "vor",
             "after": "nach",
             "between": "zwischen",
@@ -202,13 +205,9 @@ GERMAN = Language(
             "DAYWORD <morning>|fruh": lambda now, offset: combine.part_of_day(now, offset, (5, 12)),
             "guten <morning>|PART|UNIT": lambda *_: {},
             "am <morning>": lambda _: {},
-            "in REL zeit": lambda now, _: relative.soft(30)(now),
+            "in REL zeit": lambda now, _: relative.soft(now, 30),
             "um REL zeit": lambda _now, _rel: {"<same_time>": None},
             "REL nacht": relative.night,
-            "wahrend|uber weihnachten": cycles.christmas,
-            "<in> <art>? weihnachtstage|weihnachtstagen": cycles.christmas,
-            "bis zum|zur": lambda _: {"<to>": None, "<until>": None},
-            "mit? stand von|vom?": lambda _: {"<as_of>": None},
         },
     )
 )

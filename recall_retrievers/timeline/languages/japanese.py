@@ -56,6 +56,11 @@ _KINDS: dict[str, dict[object, str]] = {
         cal.yearly(2, 14): "バレンタイン バレンタインデー", cal.yearly(10, 31): "ハロウィン ハロウィーン",
         cal.yearly(5, 5): "こどもの日 子供の日", cal.yearly(7, 7): "七夕", cal.easter: "イースター 復活祭",
     },
+    "HOLIDAYS": {
+        (cal.yearly(1, 1), 3): "正月 お正月", (cal.yearly(4, 29), 7): "ゴールデンウィーク",
+        (cal.yearly(8, 13), 4): "お盆",
+        cal.OVER_CHRISTMAS: "クリスマスの間 クリスマス期間 クリスマス中",
+    },
     "SOFT": {30: "最近 近頃 この頃 このごろ ここのところ", 14: "先日 この間 このあいだ"},
 }  # fmt: skip
 _END = "(?:だ|です|よ|ね|が|ので|から|けど)*(?=$|[、。？?])"
@@ -133,11 +138,6 @@ def _latest(now: Now, cycle: Cycle) -> Reading | None:
     return combine.last(now, cycle) if cycle.unit != "day" else None
 
 
-def _holiday(month: int, day: int, days: int):
-    rule = cycles.holiday(cal.yearly(month, day), days)
-    return lambda now: rule(now)
-
-
 _DATES: Table = {
     "QUARTER": cycles.quarter,
     "第? NUM 四半期": cycles.quarter,
@@ -146,10 +146,6 @@ _DATES: Table = {
     "ERA 元 年": lambda now, base: cycles.year(now, base + 1),
     "何 UNIT か?": relative.few,
     "半年": lambda _: Duration.of(6, "month"),
-    "正月|お正月": _holiday(1, 1, 3),
-    "ゴールデンウィーク": _holiday(4, 29, 7),
-    "お盆": _holiday(8, 13, 4),
-    "クリスマスの間|クリスマス期間|クリスマス中": cycles.christmas,
 }
 _PHRASES: Table = {
     "SOFT <of>? DURATION": lambda now, _, amount: past(now, amount),

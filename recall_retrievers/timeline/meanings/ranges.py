@@ -91,11 +91,6 @@ def onwards(now: Now, when: When) -> Reading | None:
     return _open(reading, reading.start if reading else None, None)
 
 
-def from_alone(now: Now, when: Reading) -> Reading | None:
-    """From 2014: that year; or from then on."""
-    return when if None in (when.start, when.end) else when.or_else(onwards(now, when))
-
-
 def after(now: Now, when: When) -> Reading | None:
     """After March: from where it ends."""
     reading = resolved(now, when)
@@ -225,8 +220,3 @@ def unit_up_to(_: Now, name: Grain, when: When) -> When | None:
     return change(
         when, lambda inner: Reading(cal.shift(inner.end, name, -1), inner.end, name), name
     )
-
-
-def so_long_after(now: Now, amount: Duration, when: When) -> When | None:
-    """In two weeks since 2011: the day two weeks after its beginning."""
-    return change(when, lambda inner: now.unit_at("day", amount.from_(inner.start, 1)), "day")
