@@ -39,7 +39,9 @@ _TOKEN = r"""
   | (?P<marks> (?: [^\w\s'] \s*+ ){5,} )
   | (?P<mark> [^\w\s'] )
 """.replace("NUMERIC", NUMERIC.strip())
-_QUIET = words_of("NUM DAY HOUR YEAR COUNT DOTTED SLASHED ORD ONES TEEN TENS EDGE END AMPM REL")
+_QUIET = words_of(
+    "NUM DAY HOUR YEAR COUNT DOTTED SLASHED ORD ONES TEEN TENS EDGE END AMPM REL REL_BEHIND"
+)
 _WEAK = words_of("UNIT UNITS PART PARTS ORD EDGE END QUARTER HINT")
 _REACH = 6  # words to read on both sides: "nineteen hundred and twenty five" has five
 _MARKS = 3  # characters to read beside them: "= 2019", "7 p.m."

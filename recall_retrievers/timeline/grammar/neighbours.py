@@ -245,7 +245,9 @@ def _names_time(here: Place) -> bool:
     over = here.next_from(2)
     if has(ahead, "YEAR", "SHORT_YEAR"):
         return True
-    if has(ahead, "REL") and (known.nouns_first or known.compounds or has(over, "UNIT")):
+    if has(ahead, "REL", "REL_BEHIND") and (
+        known.nouns_first or known.compounds or has(over, "UNIT")
+    ):
         return True
     if has(ahead, "<inside>", "<to>", "<before>") and has(
         over, "YEAR", "SHORT_YEAR", "REL", "MONTH"

@@ -102,6 +102,8 @@ class Vocabulary:
                     yield word, kind, value
                     if kind == "ORD":
                         yield word, "DAY", value
+                    if kind == "REL" and self.nouns_first:
+                        yield word, "REL_BEHIND", value
 
 
 def _always(kinds: Kinds) -> Callable[..., Kinds]:

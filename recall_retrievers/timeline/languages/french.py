@@ -26,7 +26,7 @@ _KINDS: dict[str, dict[object, str]] = {
         7: "juillet juil", 8: "aout", 9: "septembre sept", 10: "octobre oct", 11: "novembre nov",
         12: "decembre dec",
     },
-    "UNITS": {"day": "jours", "week": "semaines", "month": "mois", "year": "annees ans"},
+    "UNITS": {"day": "jours", "week": "semaines", "year": "annees ans"},
     "UNIT": {
         "minute": "minute minutes", "hour": "heure heures", "day": "jour jours journee",
         "week": "semaine semaines", "weekend": "weekend weekends week_-_end|ends", "month": "mois",
@@ -38,11 +38,10 @@ _KINDS: dict[str, dict[object, str]] = {
         (5, 12): "matin matinee", (12, 14): "midi", (12, 17): "apres_-?_midi", (17, 24): "soir soiree", (21, 29): "nuit",
     },
     "REL": {
-        -1: "dernier derniere derniers dernieres passe "
-            "passee passes passees precedent precedente",
-        -2: "avant_-_dernier|derniere",
-        0: "ce cet cette ces", 1: "prochain prochaine prochains prochaines",
+        -1: "dernier derniere derniers dernieres", 0: "ce cet cette ces",
+        1: "prochain prochaine prochains prochaines", -2: "avant_-_dernier|derniere",
     },
+    "REL_BEHIND": {-1: "passe passee passes passees precedent precedente"},
     "COUNT": {
         1: "un une", 2: "deux", 3: "trois", 4: "quatre", 5: "cinq", 6: "six", 7: "sept",
         8: "huit", 9: "neuf", 10: "dix", 11: "onze", 12: "douze", 13: "treize", 14: "quatorze",
