@@ -195,7 +195,7 @@ def _rolling(now: Now, offset: int, amount: Duration) -> Reading | None:
     return relative.rolling(now, amount) if offset in (-1, 0) else None
 
 
-def _last_few(now: Now, count: int, offset: int, unit: Grain) -> Numbers | None:
+def _last_units(now: Now, count: int, offset: int, unit: Grain) -> Numbers | None:
     """Les deux dernières semaines; of January, where a month follows."""
     amount = Duration.of(count, unit)
     reading = _rolling(now, offset, amount)
@@ -253,8 +253,8 @@ DATES: Table = {
     "REL NUM MONTH UNIT": lambda now, end, count, month, unit: _outer(
         now, end, Duration.of(count, unit), cycles.month(now, month)
     ),
-    "NUM REL UNIT": _last_few,
-    "REL NUM REL UNIT": lambda now, _this, *named: _last_few(now, *named),
+    "NUM REL UNIT": _last_units,
+    "REL NUM REL UNIT": lambda now, _this, *named: _last_units(now, *named),
     "SHORT": lambda now, numbers: cycles.month_day(now, numbers[1], numbers[0]),
     "SLASHED <of>? MONTH": lambda now, days, month: cycles.several_days(now, month, *days),
     "DAY_MONTH": cycles.slashed,
@@ -275,6 +275,9 @@ DATES: Table = {
         now, cycles.weekday(now, day), clock.between(now, *hours)
     ),
     "q NUM": cycles.quarter,
+    "h NUM": cycles.half_year,
+    "fy|cy NUM": cycles.short_year,
+    "END_OF": lambda now, edge: subdivide.end_of_unit(now, *edge),
     "NUM q NUM|YEAR": lambda now, number, year: _in_short_year(
         now, cycles.quarter(now, number), year
     ),
@@ -394,16 +397,39 @@ def _unit_of(now: Now, name: Grain, when: When) -> When | None:
 
 
 def _ago(now: Now, amount: Duration) -> dict[str, object] | None:
-    """Two weeks ago; and the day itself, for "more than two weeks ago"."""
+    """Two weeks ago; and the amount itself, for "more than two weeks ago"."""
     reading = relative.ago(now, amount)
     if reading is None:
         return None
-    return {"AGO": amount.from_(now.today, -1), "BACK_BY": amount, Reading.KIND: reading}
+    return {"BACK_BY": amount, Reading.KIND: reading}
 
 
 def _to_the_day(now: Now, amount: Duration) -> Reading:
     """Exactly a year ago."""
     return now.unit_at("day", amount.from_(now.today, -1))
+
+
+def _stretch(now: Now, offset: int, first: Cycle, final: Cycle) -> Reading | None:
+    """Last Mon - Wed, next Tue to Thu."""
+    both = combine.stretch(first, final)
+    return both and _cycle(now, offset, both)
+
+
+def _last_few(now: Now, offset: int, count: int, weekday: int) -> Reading | None:
+    """The last three Mondays."""
+    return combine.last_few(now, count, cycles.weekday(now, weekday)) if offset == -1 else None
+
+
+def _all_of_the_present(now: Now, unit: Grain) -> Reading | None:
+    """What have I done all week? But not "is the park open all year?"."""
+    coarse = unit in ("week", "weekend", "month", "quarter", "year")
+    return relative.unit(now, 0, unit) if coarse and now.looks_back() else None
+
+
+def _every_part(now: Now, weekday: int, ends: tuple[int, int]) -> Reading | None:
+    """On Monday mornings."""
+    reading = combine.side_by_side(now, cycles.weekday(now, weekday), cycles.part_of_day(now, ends))
+    return combine.every(now, reading) if isinstance(reading, Cycle) else None
 
 
 PHRASES: Table = {
@@ -424,6 +450,13 @@ PHRASES: Table = {
     "UNIT REL_BEHIND": last_first(relative.unit),
     "CYCLE REL_BEHIND": last_first(_cycle),
     "REL DURATION": _rolling,
+    "PAST CYCLE": _cycle,
+    "PAST DURATION": _rolling,
+    "PAST UNIT": lambda now, _, unit: relative.rolling(now, Duration.of(1, unit)),
+    "OVER_LAST UNIT": lambda now, _, unit: relative.last_unit(now, unit),
+    "REL CYCLE -|<to> CYCLE": _stretch,
+    "REL|PAST NUM WEEKDAYS": _last_few,
+    "<whole> UNIT": _all_of_the_present,
     "REL UNITS": _few_rolling,
     "REL REL UNITS": lambda now, _this, *last: _few_rolling(now, *last),
     "<recent> UNITS": relative.in_recent,
@@ -477,14 +510,27 @@ PHRASES: Table = {
     "<ago> NUM WEEKDAYS|WEEKDAY": lambda now, count, day: combine.last_but(
         now, count, cycles.weekday(now, day)
     ),
+    "NUM SEASONS <back>": lambda now, count, season: combine.last_but(
+        now, count, cycles.season(now, season)
+    ),
+    "NUM PARTS <back>": lambda now, count, ends: combine.part_of_day(now, -count, ends),
+    "UNITS <back>": relative.vaguely_ago,
+    "<ago> UNITS": relative.vaguely_ago,
     "<ago> DURATION": _ago,
     "DURATION <back>": _ago,
     "<same_time> <art>? TIME": subdivide.same_time,
     "TIME <same_time>": subdivide.same_time,
+    "<same_day> TIME": subdivide.same_day,
+    "<earlier> <in>? TIME|UNIT_NOW": subdivide.earlier,
+    "<earlier> <in>? <art> CYCLE": subdivide.earlier_today,
+    "<rest> <in>|<of>? <art>? TIME|UNIT_NOW": subdivide.still_to_come,
     "TIME|UNIT_NOW <so_far>": subdivide.so_far,
     "<so_far> TIME": subdivide.so_far,
     "<every> <art>? CYCLE": combine.every,
     "<every> CYCLE <and> CYCLE": combine.every,
+    "<every> UNIT <in>|<at>? <art>? CYCLE": lambda now, _, cycle: combine.every(now, cycle),
+    "WEEKDAY PARTS": _every_part,
+    "<in> <art> PARTS": lambda now, ends: combine.every(now, cycles.part_of_day(now, ends)),
     "<every> <weekend_word>": lambda now: combine.every(now, cycles.weekends(now)),
     "WEEKDAY": cycles.weekday,
     "WEEKDAY ,? <art>? CYCLE|TIME": combine.dated,
@@ -528,15 +574,22 @@ RANGES: Table = {
     },
     f"<from>|<since>|<between> {_ONE} <to>|<and> <now>": ranges.up_to_now,
     "<since> <ago>? DURATION": relative.rolling,
-    "<since> AGO": lambda now, day: Reading(day, now.moment, "day"),
+    "<since> BACK_BY": ranges.within,
     f"<as_of> {_ONE}": ranges.as_of,
     f"<onwards> {_ONE}": ranges.onwards,
     f"<from> {_ONE} <on>": ranges.onwards,
-    "<more_than> AGO": partial(ranges.beyond, sure=True),
-    "<at_least> AGO": partial(ranges.beyond, sure=False),
-    "<less_than> AGO": ranges.within,
+    **{
+        words.replace("ROLE", role): meaning
+        for role, meaning in (
+            ("<more_than>", partial(ranges.beyond, sure=True)),
+            ("<at_least>", partial(ranges.beyond, sure=False)),
+            ("<less_than>", ranges.within),
+        )
+        for words in ("ROLE BACK_BY", "<ago> ROLE DURATION")
+    },
     "<of>? UNIT_NOW": lambda now, when: relative.first_of(now, when.grain),
     "<will> DURATION": _to_come,
+    "<within> DURATION": relative.ahead,
 }
 
 LEADS: Table = {

@@ -405,18 +405,6 @@ def _two_halves(now: Now, century: int, *rest: int) -> Kinds | None:
     return {"YEAR": number, "SAID_YEAR": cycles.year(now, number)} if number < 2100 else None
 
 
-def _all_of_the_present(now: Now, unit: Grain) -> Reading | None:
-    """What have I done all week? But not "is the park open all year?"."""
-    coarse = unit in ("week", "weekend", "month", "quarter", "year")
-    return relative.unit(now, 0, unit) if coarse and now.looks_back() else None
-
-
-def _every_part(now: Now, weekday: int, ends: tuple[int, int]) -> Reading | None:
-    """On Monday mornings."""
-    reading = combine.side_by_side(now, cycles.weekday(now, weekday), cycles.part_of_day(now, ends))
-    return combine.every(now, reading) if isinstance(reading, Cycle) else None
-
-
 def _back(now: Now, when: Reading) -> dict[str, object] | None:
     """Back in May, which is past; "back" is no part of the time in "I will be back in May"."""
     return {COMPLETE: when} if when.start is None or when.start <= now.moment else None
@@ -432,21 +420,9 @@ _DATES: Table = {
     "the UNIT beforehand": lambda now, unit: relative.unit(now, -1, unit),
     "a? long time|while? ago": relative.long_ago,
     "ages ago": relative.long_ago,
-    "UNITS ago": relative.vaguely_ago,
     "in|my|our the? PRESENT": lambda now, unit: relative.unit(now, 0, unit),
-    "h NUM": cycles.half_year,
-    "fy|cy NUM": cycles.short_year,
-    "END_OF": lambda now, edge: subdivide.end_of_unit(now, *edge),
     "coming|upcoming weekend": lambda now: now.unit("weekend", now.today.weekday() > 4),
 }
-
-
-def _stretch(now: Now, offset: int, first: Cycle, final: Cycle) -> Reading | None:
-    """Last Mon - Wed, next Tue to Thu."""
-    both = combine.stretch(first, final)
-    if both is None:
-        return None
-    return combine.last(now, both) if offset < 0 else combine.coming(now, both)
 
 
 def _weekday_week(now: Now, day: int) -> Reading | None:
@@ -455,31 +431,10 @@ def _weekday_week(now: Now, day: int) -> Reading | None:
     return now.unit_at("day", coming.start + cal.WEEK) if coming and coming.start else None
 
 
-_WHEN = "<art>? CYCLE|TIME|UNIT_NOW"
 _PHRASES: Table = {
     "REL calendar|fiscal|financial UNIT": relative.unit,
-    "PAST CYCLE": lambda now, _, cycle: combine.last(now, cycle),
-    "PAST DURATION": lambda now, _, amount: relative.rolling(now, amount),
-    "PAST UNIT": lambda now, _, unit: relative.rolling(now, Duration.of(1, unit)),
-    "OVER_LAST UNIT": lambda now, _, unit: relative.last_unit(now, unit),
     "REL season": cycles.season_from_now,
-    "all UNIT long?": _all_of_the_present,
-    "the|this whole|entire|full UNIT": _all_of_the_present,
-    "REL CYCLE -|<to> CYCLE": _stretch,
-    "last|past|previous NUM WEEKDAYS": lambda now, count, weekday: combine.last_few(
-        now, count, cycles.weekday(now, weekday)
-    ),
-    "NUM PARTS <back>": lambda now, count, ends: combine.part_of_day(now, -count, ends),
-    "NUM SEASONS <back>": lambda now, count, season: combine.last_but(
-        now, count, cycles.season(now, season)
-    ),
-    f"latter half of|in {_WHEN}": lambda now, when: subdivide.half(now, 2, when),
-    "earlier|sooner in? TIME|UNIT_NOW": subdivide.earlier,
-    "earlier|sooner in the CYCLE": subdivide.earlier_today,
-    "later in? TIME|UNIT_NOW": subdivide.still_to_come,
-    "rest|remainder|remaining of TIME|UNIT_NOW": subdivide.still_to_come,
-    "this|same time TIME": subdivide.same_time,
-    "this|same day|date in? TIME": subdivide.same_day,
+    "latter half of|in <art>? CYCLE|TIME|UNIT_NOW": lambda now, when: subdivide.half(now, 2, when),
     "DURATION beforehand": relative.ago,
     "UNIT to date": lambda now, unit: subdivide.so_far(now, now.unit(unit)),
     "UNIT starting|beginning|commencing on? <art>? CYCLE|TIME": lambda now, unit, when: (
@@ -488,9 +443,6 @@ _PHRASES: Table = {
     "UNIT ending|ended|finishing on? <art>? CYCLE|TIME": ranges.unit_up_to,
     "on|every WEEKDAYS": combine.every_weekday,
     "on WEEKDAYS and WEEKDAYS": combine.every_weekday,
-    "WEEKDAY PARTS": _every_part,
-    "in the PARTS": lambda now, ends: combine.every(now, cycles.part_of_day(now, ends)),
-    "every|each UNIT on|in|at? the? CYCLE": lambda now, _, cycle: combine.every(now, cycle),
     "on|every|each weekdays|workdays": lambda now: combine.every(now, cycles.workdays(now)),
     "on weekends": lambda now: combine.every(now, cycles.weekends(now)),
     "WEEKDAY week": _weekday_week,
@@ -500,9 +452,7 @@ _ONE = "<art>? CYCLE|TIME|SAID_YEAR"
 _RANGES: Table = {
     f"starting|beginning from|on|in? {_ONE}": ranges.onwards,
     f"greater|later than {_ONE}": ranges.after,
-    "<within> DURATION": relative.ahead,
     "back TIME": _back,
-    "almost|nearly|roughly TIME": lambda _, when: when,
 }
 
 # --- Clauses around a time: "since I moved in March", "as mentioned on 5 May" --------------------
@@ -557,7 +507,7 @@ ENGLISH = Language(
             "one": "a an",
             "in": "in on during over for within throughout",
             "at": "at",
-            "about": "about around towards toward",
+            "about": "about around towards toward almost nearly roughly",
             "of": "of containing",
             "inside": "of in",
             "this": "this",
@@ -573,6 +523,11 @@ ENGLISH = Language(
             "onwards": "on|at_or_after no|not_earlier|sooner_than",
             "as_of": "as_of|at",
             "so_far": "so_far",
+            "earlier": "earlier sooner",
+            "rest": "later rest remainder remaining",
+            "whole": "all the|this_whole|entire|full",
+            "same_time": "this|same_time",
+            "same_day": "this|same_day|date_in?",
             "between": "between",
             "and": "and",
             "or": "or",

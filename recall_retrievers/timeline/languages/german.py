@@ -180,6 +180,12 @@ GERMAN = Language(
             "morning": "morgen",
             "now": "heute jetzt",
             "to_the_day": "genau",
+            "more_than": "mehr|langer_als",
+            "at_least": "mindestens",
+            "less_than": "weniger_als hochstens",
+            "so_far": "bisher bislang",
+            "rest": "rest",
+            "whole": "ganze ganzen ganzes",
             "street": "strasse straße platz allee weg",
         },
         common=words_of(

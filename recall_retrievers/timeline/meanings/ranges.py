@@ -103,13 +103,15 @@ def before(now: Now, when: When) -> Reading | None:
     return _open(reading, None, reading.start if reading else None)
 
 
-def beyond(_: Now, day: datetime, *, sure: bool) -> Reading:
+def beyond(now: Now, amount: Duration, *, sure: bool) -> Reading:
     """More than two weeks ago: up to that day; at least two weeks ago: the day as well."""
+    day = amount.from_(now.today, -1)
     return Reading(None, day if sure else day + cal.DAY, "day")
 
 
-def within(now: Now, day: datetime) -> Reading | None:
+def within(now: Now, amount: Duration) -> Reading | None:
     """Less than two weeks ago, no more than two weeks ago: from that day to now."""
+    day = amount.from_(now.today, -1)
     return Reading(day, now.moment, "day") if day < now.moment else None
 
 
