@@ -16,18 +16,7 @@ NO_TIME: Final[dict[str, object]] = {STRANGE: None}
 
 _NAMES = frozenset({"WEEKDAY", "MONTH", "SEASON", "HOLIDAY"})
 _IN_A_YEAR = frozenset({"MONTH", "SEASON", "HOLIDAY"})
-_LEADING = (
-    "DAY",
-    "SHORT",
-    "EDGE",
-    "END",
-    "UNIT",
-    "WEEKDAY",
-    "YEAR",
-    "SLASHED",
-    "<half_of>",
-    "<share>",
-)
+_LEADING = tuple("DAY SHORT EDGE END UNIT WEEKDAY YEAR SLASHED <half_of> <share>".split())
 _LINKS = frozenset({".", "-", "/", ","})
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from recall_retrievers.timeline.grammar.clauses import Clauses
 from recall_retrievers.timeline.grammar.engine import Expression, Table, Token
-from recall_retrievers.timeline.grammar.lexing import Kinds
+from recall_retrievers.timeline.grammar.vocabulary import Kinds
 from recall_retrievers.timeline.grammar.numerals import NUMERALS
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.grammar.tense import Cues
@@ -17,7 +17,6 @@ from recall_retrievers.timeline.grammar.unspaced import (
     Unspaced,
     beside,
     past,
-    same,
     short_year,
 )
 from recall_retrievers.timeline.languages.chinese_holidays import (
@@ -84,7 +83,8 @@ _KINDS: dict[str, dict[object, str]] = {
     "RELATIVE": {
         (0, "year"): "今年 本年 本年度", (-1, "year"): "去年 上年 上年度 旧年",
         (-2, "year"): "前年", (-3, "year"): "大前年", (1, "year"): "明年 来年 出年 下年度",
-        (2, "year"): "后年",
+        (2, "year"): "后年", (-1, "century"): "上世纪 上个世纪",
+        (0, "century"): "本世纪 这个世纪",
     },
     "REL": {-1: "上", -2: "上上 大上", -3: "上上上", 0: "这 本 今 呢", 1: "下", 2: "下下"},
     "WEEKDAY": {
@@ -367,10 +367,6 @@ def _of_lunar_month(now: Now, month: int, day: int | None = None) -> Cycle | Non
     return civil and _either(lunar_date(1, day), civil)
 
 
-def _decade_of(now: Now, century: int, number: int) -> Reading | None:
-    return cycles.decade(now, century * 100 - 100 + number) if 0 <= number < 100 else None
-
-
 def _year_of(now: Now, amount: Duration, cycle: Cycle) -> Reading | None:
     """22年春节, where 22年 was read as an amount."""
     ((number, unit), *more) = amount.parts
@@ -401,15 +397,6 @@ def _from_to(_: Now, first: Cycle, last: Cycle) -> Reading | Kinds:
     return Reading(None, None, "day", recurrence=fields)
 
 
-def _on_workdays(now: Now, part: Cycle | None = None) -> Reading | Kinds:
-    """每个工作日."""
-    every_day = combine.every(now, cycles.workdays(now))
-    if every_day is None or part is None:
-        return every_day or {}
-    reading = combine.side_by_side(now, every_day, part)
-    return reading if isinstance(reading, Reading) else {}
-
-
 _LUNAR = "农历|阴历|旧历"
 _AGO = "前|以前|之前"
 _CLOCKS: Table = {
@@ -420,15 +407,11 @@ _CLOCKS: Table = {
 }
 _DATES: Table = {
     "几 NUM 个? UNIT": lambda _, ten, unit: Duration(((20, unit),), (0, 30)) if ten == 10 else None,
-    "LATE_YEAR 年 到|至|- LATE_YEAR 年": lambda now, *years: ranges.join(
-        now, *(short_year(now, year) for year in years)
-    ),
     "COUNT 日": lambda now, count: relative.amount(now, count, "day"),
     "COUNT 月": lambda now, count: relative.amount(now, count, "month"),
     "NUM|COUNT 刻钟": lambda _, count: Duration.of(15 * count, "minute"),
     "NUM|COUNT 个? 多|余|来|几 个? UNIT|PERIOD": _and_more,
     "NUM|COUNT 个? UNIT 多": lambda _, count, unit: Duration(((count, unit),), (0, 1)),
-    "半 个? 月": lambda now: relative.and_a_half(now, 0, "month"),
     "NUM|COUNT 个 半 PERIOD": relative.and_a_half,
     "好? 几|数 月": lambda now: relative.few(now, "month"),
     "仨 月": lambda _: Duration.of(3, "month"),
@@ -438,21 +421,14 @@ _DATES: Table = {
     "THIS_SEASON": lambda now, number: combine.this(now, cycles.season(now, number)),
     "HALF 年": cycles.half_year,
     "HALF 月|个月": lambda now, which: subdivide.every_part(now, which, "month", subdivide.half),
-    "HALF 周|星期": lambda now, which: subdivide.every_part(now, which, "week", subdivide.half),
     "HAN 月 HAN": lambda now, month, day: _either(
         cycles.month_day(now, month, day), lunar_date(month, day)
     ),
-    "= YEAR": cycles.year,
     "在|于 LATE_YEAR 年": short_year,
     "民国 NUM 年": lambda now, number: cycles.year(now, 1911 + number) if number < 200 else None,
-    "上 个? 世纪": lambda now: cycles.century(now, now.moment.year // 100),
-    "本|这 个? 世纪": lambda now: cycles.century(now, now.moment.year // 100 + 1),
-    "NUM 世纪 NUM 年代": _decade_of,
-    "上 个? 世纪 NUM 年代": lambda now, number: _decade_of(now, now.moment.year // 100, number),
     "ABOUT 年代": lambda now, about: ranges.join(now, *(cycles.decade(now, n) for n in about)),
     "在|从|到|于|自 SLASHED": cycles.slashed,
     "SLASHED 那天|这天|当天|日|号": cycles.slashed,
-    "首 季度": lambda now: cycles.quarter(now, 1),
     f"{_LUNAR}? LUNAR_MONTH": _of_lunar_month,
     f"{_LUNAR}? LUNAR_MONTH NUM|LUNAR_DAY": _of_lunar_month,
     "大年 LUNAR_DAY": lambda _, day: lunar_date(1, day),
@@ -460,7 +436,6 @@ _DATES: Table = {
     f"{_LUNAR} NUM 月 NUM 日|号?": lambda _, month, day: lunar_date(month, day),
     f"{_LUNAR} NUM 月": lambda _, month: lunar_months(month),
     f"{_LUNAR}? 闰 NUM 月": lambda _, month: lunar_months(month, leap=True),
-    f"{_LUNAR} TIME 年? CYCLE": combine.side_by_side,
     f"MONTH_THIRD {_AGO}": lambda now, which: _due(now, which, "month"),
     f"YEAR_THIRD {_AGO}": lambda now, which: _due(now, which, "year"),
     "REL <measure>? PERIOD": relative.unit,
@@ -468,21 +443,12 @@ _DATES: Table = {
     "REL 个? WEEKDAY": _weekday_of,
     "REL 个? CYCLE": _cycle,
     "REL NUM 个 CYCLE": _the_last,
-    "REL 个? MONTH_THIRD": lambda now, offset, which: subdivide.third(
-        now, which, now.unit("month", offset)
-    ),
-    "REL 个? WEEK_THIRD": lambda now, offset, which: subdivide.third(
-        now, which, now.unit("week", offset)
-    ),
     "刚过去|刚刚过去|刚过完|过去 的 这? 个? PERIOD": lambda now, unit: relative.unit(now, -1, unit),
     "周末|星期末|礼拜末": lambda now: {"WEEKEND": None, Reading.KIND: relative.weekend(now, 0)},
     "每|每个 周末": lambda now: combine.every(now, cycles.weekends(now)),
-    "前 DURATION 前": lambda *_: None,
     f"NUM 日 {_AGO}": lambda now, count: relative.ago(now, Duration.of(count, "day")),
     f"NUM 月 {_AGO}": _before_month,
     "NUM 日 后|之后|以后": lambda now, count: relative.ago(now, Duration.of(count, "day"), 1),
-    "这|近 DURATION 来": past,
-    "前|上 几|数 UNIT": lambda now, unit: just_before(now, relative.few(now, unit)),
     "很久|多年|好久|好多年|很多年 以前|之前|前": relative.long_ago,
     **HOLIDAYS,
 }
@@ -494,17 +460,14 @@ _PHRASES: Table = {
     "TIME 的 WEEKEND": lambda now, when, _: (
         combine.side_by_side(now, when, cycles.weekends(now)) if when.grain == "week" else None
     ),
-    f"{WHEN} 前后|左右|上下|附近": same,
 }
 _WORD = "每|每个|每逢|逢|每到|每年|每月|每个月|每周|每星期|每天|每日|每一天"
 _INCLUDED = "或|及|或者|含|及其|以及"
 _RANGES: Table = {
     f"{_WORD} 的? CYCLE 到|至|- CYCLE": _from_to,
-    "每|每个? 工作日": _on_workdays,
-    "每|每个? 工作日 的? CYCLE": _on_workdays,
+    "每|每个? 工作日": lambda now: combine.every(now, cycles.workdays(now)),
     "每晚": lambda now: combine.every(now, cycles.part_of_day(now, (18, 24))),
     "每早": lambda now: combine.every(now, cycles.part_of_day(now, (5, 12))),
-    f"在|介于 {WHEN} 和|与|跟|到|至|- {WHEN} 之间|间|中间|期间?": ranges.join,
     f"在|于|包括|自|从? {WHEN} {_INCLUDED} 以后|之后|后|其后": ranges.onwards,
     f"在|于|包括|截至? {WHEN} {_INCLUDED} 以前|之前|前|更早": ranges.until,
     f"早于 {WHEN}": ranges.before,
@@ -590,7 +553,7 @@ CHINESE = _Chinese(
             "coming": "未来 今后 接下来 往后 接下去",
             "that": "那 这 当",
             "same_time": "这个时候 这时候 这时 此时 这会儿 同期 这个时间",
-            "whole": "整天 一整天 全天 一整晚 整晚 整周 一整周 整月 一整月 整个月 一整个月 全月 全年 整年 "
+            "whole": "前后 左右 上下 附近 整天 一整天 全天 一整晚 整晚 整周 一整周 整月 一整月 整个月 一整个月 全月 全年 整年 "
             "一整年 期间 假期 长假 的时候 时候 那会儿 那阵子 那段时间 这段时间 里 之中 那天 这天 当天 那日 "
             "当日 那一天 这一天 那年 那一年 当年 那晚 当晚",
             "every": _WORD.replace("|", " "),

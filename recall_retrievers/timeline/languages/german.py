@@ -23,18 +23,8 @@ _BEFORE_A_NAME = (
 ) + _forms("letzt", "vergangen", "vorig", "dies", "nachst", "kommend", "vorletzt", "jed", "ganz")
 _PRONOUNS = " ich wir er sie es du ihr man ist sind war habe haben hat "
 _ONES = ["ein", "zwei", "drei", "vier", "funf", "sechs", "sieben", "acht", "neun"]
-_TEENS = [
-    "zehn",
-    "elf",
-    "zwolf",
-    "dreizehn",
-    "vierzehn",
-    "funfzehn",
-    "sechzehn",
-    "siebzehn",
-    "achtzehn",
-    "neunzehn",
-]
+_TEENS = ["zehn", "elf", "zwolf"]
+_TEENS += [f"{stem}zehn" for stem in ("drei", "vier", "funf", "sech", "sieb", "acht", "neun")]
 _TENS = ["zwanzig", "dreissig", "vierzig", "funfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
 _NUMBERS = {
     **dict(enumerate(_ONES + _TEENS, 1)),

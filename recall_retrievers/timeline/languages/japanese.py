@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.engine import Expression, Table
-from recall_retrievers.timeline.grammar.lexing import Kinds
+from recall_retrievers.timeline.grammar.vocabulary import Kinds, words_of
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.unspaced import WHEN, Script, Unspaced, past
@@ -73,48 +73,12 @@ _CUES = Cues(
     spaced=False,
 )
 
-_LOOKALIKES = frozenset(
-    [
-        "今日子",
-        "明日香",
-        "三日月",
-        "三日坊主",
-        "一日中",
-        "一年中",
-        "日曜大工",
-        "金曜ロードショー",
-        "土曜ワイド",
-        "月曜病",
-        "最近の若者",
-        "二日酔い",
-        "十日町",
-        "四日市",
-        "八日市",
-        "前年比",
-        "春巻き",
-        "春雨",
-        "秋刀魚",
-        "朝食",
-        "昼食",
-        "夕食",
-        "夜食",
-        "朝ごはん",
-        "昼ごはん",
-        "晩ごはん",
-        "夜景",
-        "昼寝",
-        "夜行",
-        "夏目",
-        "冬瓜",
-        "春樹",
-        "秋葉原",
-        "夏祭り",
-        "末っ子",
-        "クリスマスマーケット",
-        "クリスマスツリー",
-        "クリスマスプレゼント",
-        "クリスマスカード",
-    ]
+_LOOKALIKES = words_of(
+    """今日子 明日香 三日月 三日坊主 一日中 一年中 日曜大工 金曜ロードショー 土曜ワイド
+    月曜病 最近の若者 二日酔い 十日町 四日市 八日市 前年比 春巻き 春雨 秋刀魚 朝食
+    昼食 夕食 夜食 朝ごはん 昼ごはん 晩ごはん 夜景 昼寝 夜行 夏目 冬瓜 春樹
+    秋葉原 夏祭り 末っ子 クリスマスマーケット クリスマスツリー クリスマスプレゼント
+    クリスマスカード"""
 )
 _ADDRESSED = ("さん", "ちゃん", "くん", "君", "様", "さま")
 
