@@ -7,7 +7,6 @@ from functools import partial
 
 from recall_retrievers.timeline.grammar.clauses import Clauses
 from recall_retrievers.timeline.grammar.engine import Expression, Table, Token
-from recall_retrievers.timeline.grammar.vocabulary import Kinds
 from recall_retrievers.timeline.grammar.numerals import NUMERALS
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.grammar.tense import Cues
@@ -19,6 +18,7 @@ from recall_retrievers.timeline.grammar.unspaced import (
     past,
     short_year,
 )
+from recall_retrievers.timeline.grammar.vocabulary import Kinds
 from recall_retrievers.timeline.languages.chinese_holidays import (
     HOLIDAYS,
     lunar_date,

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.engine import Expression, Table
-from recall_retrievers.timeline.grammar.vocabulary import Kinds, words_of
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.unspaced import WHEN, Script, Unspaced, past
+from recall_retrievers.timeline.grammar.vocabulary import Kinds, words_of
 from recall_retrievers.timeline.meanings import combine, cycles, ranges, relative
 
 _KINDS: dict[str, dict[object, str]] = {
