@@ -10,11 +10,10 @@ from recall_retrievers.timeline.grammar.engine import COMPLETE, Table
 from recall_retrievers.timeline.grammar.lunar import lunar_day
 from recall_retrievers.timeline.grammar.neighbours import NO_TIME, STRANGE, Place, has, is_one_of
 from recall_retrievers.timeline.grammar.patterns import Language
-from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
+from recall_retrievers.timeline.grammar.reading import Duration, Now, Reading
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, number_kinds, words_of
-from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
-from recall_retrievers.timeline.time_range import Grain
+from recall_retrievers.timeline.meanings import combine, cycles, ranges, relative, subdivide
 
 _DAYS = (
     "monday mon,tuesday tue tues,wednesday wed weds,thursday thu thur thurs,friday fri,"
@@ -84,7 +83,9 @@ _KINDS: dict[str, dict[object, str]] = {
         (5, 12): "morning", (12, 13): "noon midday", (11, 14): "lunchtime", (12, 17): "afternoon",
         (17, 21): "evening dusk", (21, 29): "night nighttime", (24, 25): "midnight",
     },
-    "PARTS": {(5, 12): "mornings", (12, 17): "afternoons", (17, 21): "evenings", (21, 29): "nights"},
+    "PARTS": {
+        (5, 12): "mornings", (12, 17): "afternoons", (17, 21): "evenings", (21, 29): "nights",
+    },
     "PAST": {-1: "past trailing"},
     "REL": {-1: "last previous", 0: "this current", 1: "next coming upcoming"},
     "REL_BEHIND": {-2: "before_last", -1: "just_gone", 2: "after_next"},
@@ -154,9 +155,9 @@ _COUNTED = words_of(
 
 _CUES = Cues(
     ahead="""will shall won't gonna would should must need needs want wants hope hopes intend
-    intends plan plans until_further going_to have_to has_to upcoming
-    is_*ed are_*ed be_*ed is_*ing are_*ing am_*ing promised_to decided_to wanted_to offered_to hoped_to agreed_to
-    see_you *'ll has_an? have_an? has_my have_my has_our have_our""",
+    intends plan plans until_further going_to have_to has_to upcoming is_*ed are_*ed be_*ed is_*ing
+    are_*ing am_*ing promised_to decided_to wanted_to offered_to hoped_to agreed_to see_you *'ll
+    has_an? have_an? has_my have_my has_our have_our""",
     arranged="""book* reserv* schedul* arrang* organis* organiz* confirmed expected cancel* enrol*
     register* signed_up signing_up sign_up invit* invitation ordered order agreed ticket* handed_in
     gave_notice names_down name_down put_down sent_in applied planned""",
@@ -166,16 +167,17 @@ _CUES = Cues(
     ran sold sent slept spent spoke taught thought woke won wrote drove ate caught chose hurt used
     died done gone seen eaten taken given known written spoken driven broken chosen worn""",
     present="""due deadline* delivery collection last_day first_day first_evening first_lesson
-    appointment* reservation* reminder valid be has have starts? ends finish* expire* renew* lapse* runs opens? closes?
-    returns? leaves? arrives? departs? comes? moves? meets? visits? turns? gets? takes? plays? works?
-    celebrates? travels? stays? launch* retires? graduates? begins? go goes becomes? pays? hosts?
-    sees? resumes? lands? falls? switch* changes? joins? fly flies marry marries apply applies call
-    submit bring collect send buy attend host remember don't_forget meet see pick_up visit pay
-    hand_in take start starting begin beginning leave work get stay move come join turn finish end celebrate travel
-    return flying leaving moving going coming visiting travelling arriving returning interview*
-    checkup closing_date expir* bookings? *'s_*ing *'re_*ing *'m_*ing""",
-    asking="""due deadline* planned scheduled booked coming_up is_coming on_my_calendar in_my_calendar
-    on_the_calendar free_on am_i_free are_we_free do_i_have do_we_have have_i_got
+    appointment* reservation* reminder valid be has have starts? ends finish* expire* renew* lapse*
+    runs opens? closes? returns? leaves? arrives? departs? comes? moves? meets? visits? turns?
+    gets? takes? plays? works? celebrates? travels? stays? launch* retires? graduates? begins? go
+    goes becomes? pays? hosts? sees? resumes? lands? falls? switch* changes? joins? fly flies marry
+    marries apply applies call submit bring collect send buy attend host remember don't_forget meet
+    see pick_up visit pay hand_in take start starting begin beginning leave work get stay move come
+    join turn finish end celebrate travel return flying leaving moving going coming visiting
+    travelling arriving returning interview* checkup closing_date expir* bookings? *'s_*ing
+    *'re_*ing *'m_*ing""",
+    asking="""due deadline* planned scheduled booked coming_up is_coming on_my_calendar
+    in_my_calendar on_the_calendar free_on am_i_free are_we_free do_i_have do_we_have have_i_got
     what's_on what_is_on is_happening happening_on can_you_come can_we_meet going_to i'm_*ing
     we're_*ing is_*ing_on am_*_going are_*_going is_*_going appointment*""",
     being="is are am",

@@ -6,6 +6,10 @@ from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Vocabulary, words_of
 from recall_retrievers.timeline.meanings import combine, cycles, relative
 
+_NUMBERS = (
+    "un une,deux,trois,quatre,cinq,six,sept,huit,neuf,dix,onze,douze,treize,quatorze,quinze,seize,"
+    "dix_-?_sept,dix_-?_huit,dix_-?_neuf,vingt"
+)
 _ORDINALS = "deuxieme second seconde,troisieme,quatrieme,cinquieme"
 
 _KINDS: dict[str, dict[object, str]] = {
@@ -35,7 +39,8 @@ _KINDS: dict[str, dict[object, str]] = {
     },
     "SEASON": {0: "printemps", 1: "ete", 2: "automne", 3: "hiver"},
     "PART": {
-        (5, 12): "matin matinee", (12, 14): "midi", (12, 17): "apres_-?_midi", (17, 24): "soir soiree", (21, 29): "nuit",
+        (5, 12): "matin matinee", (12, 14): "midi", (12, 17): "apres_-?_midi",
+        (17, 24): "soir soiree", (21, 29): "nuit",
     },
     "REL": {
         -1: "dernier derniere derniers dernieres", 0: "ce cet cette ces",
@@ -43,10 +48,8 @@ _KINDS: dict[str, dict[object, str]] = {
     },
     "REL_BEHIND": {-1: "passe passee passes passees precedent precedente"},
     "COUNT": {
-        1: "un une", 2: "deux", 3: "trois", 4: "quatre", 5: "cinq", 6: "six", 7: "sept",
-        8: "huit", 9: "neuf", 10: "dix", 11: "onze", 12: "douze", 13: "treize", 14: "quatorze",
-        15: "quinze", 16: "seize", 17: "dix_-?_sept", 18: "dix_-?_huit", 19: "dix_-?_neuf", 20: "vingt", 30: "trente", 40: "quarante", 50: "cinquante",
-        60: "soixante",
+        **dict(enumerate(_NUMBERS.split(","), 1)),
+        30: "trente", 40: "quarante", 50: "cinquante", 60: "soixante",
     },
     "ORD": {1: "premier premiere", **dict(enumerate(_ORDINALS.split(","), 2))},
     "EDGE": {1: "mi milieu"},
@@ -71,15 +74,16 @@ _CUES = Cues(
     *ront prévu* attendu* est_confirmée? est_reportée? est_organisée? est_réservée?""",
     arranged="""(?:réserv|planifi|programm|command|fix|invit)ée?s? inscrite?s? convenu places
     démission accept*""",
-    back="""été_* *é *ée *és *ées *ait *aient *ions eu pris mis fait faite* dit vu vue* lu lue* venu*
-    parti partie* sorti* mort* né née* fini* réussi ouvert* écrit* choisi* dormi appris compris
-    rempli servi suivi bu pu su dû cru plu perdu* vendu* rendu* reçu* couru* connu* descendu*
-    attendu répondu entendu voulu vécu fut furent""",
-    present="""retrouver voir appeler payer récupérer rendre billets? réservations? échéance date_limite délai livraison retrait dernier_jour à_rendre à_payer valable*
-    rendez-vous rdv est sont suis ai as a avons avez ont commence* débute* finit finissent termine*
-    expire* renouvelle* ouvre* ferme* arrive* part partent partons vient viennent
-    déménagent? travaillent? rentrent? passent? prend prennent jouent? reçoit reçoivent fêtent? court
-    voit marient? font rend rendent opèrent? visitent? visitons""",
+    back="""été_* *é *ée *és *ées *ait *aient *ions eu pris mis fait faite* dit vu vue* lu lue*
+    venu* parti partie* sorti* mort* né née* fini* réussi ouvert* écrit* choisi* dormi appris
+    compris rempli servi suivi bu pu su dû cru plu perdu* vendu* rendu* reçu* couru* connu*
+    descendu* attendu répondu entendu voulu vécu fut furent""",
+    present="""retrouver voir appeler payer récupérer rendre billets? réservations? échéance
+    date_limite délai livraison retrait dernier_jour à_rendre à_payer valable* rendez-vous rdv est
+    sont suis ai as a avons avez ont commence* débute* finit finissent termine* expire* renouvelle*
+    ouvre* ferme* arrive* part partent partons vient viennent déménagent? travaillent? rentrent?
+    passent? prend prennent jouent? reçoit reçoivent fêtent? court voit marient? font rend rendent
+    opèrent? visitent? visitons""",
     asking="""prévu* réservé* agenda libre dois ai-je_rendez-vous rendez-vous vais_voir""",
     never="café vrai bras opéra caméra extra gras draps para marché côté blé clé pré thé",
 )

@@ -101,22 +101,26 @@ _KINDS: dict[str, dict[object, str]] = {
     "HINT": {1: "kw kalenderwoche"},
 }  # fmt: skip
 _CUES = Cues(
-    ahead="""werde werden werdet wird wirst muss musst muessen müssen müsst soll sollen sollst sollt
-    will wollen möchte* kann können darf dürfen würde* (?:ist|sind)_ge*t ist_angesetzt vorgesehen eingeplant""",
-    arranged="""geplant gebucht* reserviert* vereinbart* bestellt* ausgemacht angemeldet anmelden eingeladen
-    einladung verabredet karten tickets eingetragen gekündigt beantragt zugesagt abgemacht""",
+    ahead="""werde werden werdet wird wirst muss musst muessen müssen müsst soll sollen sollst
+    sollt will wollen möchte* kann können darf dürfen würde* (?:ist|sind)_ge*t ist_angesetzt
+    vorgesehen eingeplant""",
+    arranged="""geplant gebucht* reserviert* vereinbart* bestellt* ausgemacht angemeldet anmelden
+    eingeladen einladung verabredet karten tickets eingetragen gekündigt beantragt zugesagt
+    abgemacht""",
     back="""ge*t ge*en *ge*t *ge*en *iert ver*t ver*en be*t be*en er*t er*en ent*en ent*t zer*t
     über*en unter*en war waren warst hatte hatten wurde* ging* kam* fuhr* flog* fand* traf* zog*
     lief* gab* sah* nahm* begann* verlor* brach* blieb* lag* stand* fiel* schrieb* sprach* aß*
     schlief* hielt* ließ* rief* starb* sang* stieg* trank* schloss* *te *ten *test *tet""",
-    present="""treffen abholen besuchen anrufen zahlen einreichen kündigen *termin* frist fällig abgabe lieferung abholung letzter_tag letzter_arbeitstag
-    gültig gilt gelten läuft reservierung buchung arbeite* verlängert* ist sind bin seid hat habe haben fällt findet fängt fährt tritt trifft zieht ziehen
-    beginnt beginnen startet starten endet enden öffnet öffnen schließt verlängert* erneuert kommt
-    kommen geht gehen fliege fliegt fliegen treffe heirate heiratet reise reist arbeite arbeitet
-    feiere feiert feiern fahre fahren mache macht machen spiele spielt spielen besuche besucht
-    wechsle wechselt kehrt kehre eröffnet zahle zahlt bringe bringt nehme nehmen bekomme bekommt
-    hole holt steht stehen bleibe bleibt helfe hilft gebe gibt kaufe kauft sehe sieht schreibe
-    schreibt lerne lernt wohne wohnt operiert trete läuft_ab findet_statt los""",
+    present="""treffen abholen besuchen anrufen zahlen einreichen kündigen *termin* frist
+    fällig abgabe lieferung abholung letzter_tag letzter_arbeitstag gültig gilt gelten läuft
+    reservierung buchung arbeite* verlängert* ist sind bin seid hat habe haben fällt findet
+    fängt fährt tritt trifft zieht ziehen beginnt beginnen startet starten endet enden öffnet
+    öffnen schließt verlängert* erneuert kommt kommen geht gehen fliege fliegt fliegen treffe
+    heirate heiratet reise reist arbeite arbeitet feiere feiert feiern fahre fahren mache macht
+    machen spiele spielt spielen besuche besucht wechsle wechselt kehrt kehre eröffnet zahle
+    zahlt bringe bringt nehme nehmen bekomme bekommt hole holt steht stehen bleibe bleibt helfe
+    hilft gebe gibt kaufe kauft sehe sieht schreibe schreibt lerne lernt wohne wohnt operiert
+    trete läuft_ab findet_statt los""",
     asking="""geplant gebucht fällig steht_an ansteht vor_habe habe_ich_vor haben_wir_vor
     im_kalender frei was_mache_ich was_machen_wir was_tun_wir treffe_ich treffen_wir""",
     never="""heute bitte letzte* nächste* erste* beste* größte* höchste* neueste* älteste* dritte*

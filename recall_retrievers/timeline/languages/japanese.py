@@ -13,8 +13,8 @@ from recall_retrievers.timeline.meanings import combine, cycles, ranges, relativ
 
 _KINDS: dict[str, dict[object, str]] = {
     "DAYWORD": {
-        0: "今日 きょう 本日", -1: "昨日 きのう さくじつ", -2: "一昨日 おととい", -3: "一昨昨日 さきおととい",
-        1: "明日 あした あす", 2: "明後日 あさって",
+        0: "今日 きょう 本日", -1: "昨日 きのう さくじつ", -2: "一昨日 おととい",
+        -3: "一昨昨日 さきおととい", 1: "明日 あした あす", 2: "明後日 あさって",
     },
     "NIGHT": {-1: "昨夜 昨晩 ゆうべ", 0: "今夜 今晩"},
     "DAYPART": {(0, (5, 12)): "今朝 けさ"},
@@ -27,11 +27,13 @@ _KINDS: dict[str, dict[object, str]] = {
         (-2, "year"): "一昨年 おととし", (2, "year"): "再来年",
         (0, "weekend"): "週末 今週末", (-1, "weekend"): "先週末", (1, "weekend"): "来週末",
         (-2, "weekend"): "先々週末",
-        (-1, "quarter"): "前四半期 先四半期", (0, "quarter"): "今四半期", (1, "quarter"): "来四半期",
+        (-1, "quarter"): "前四半期 先四半期", (0, "quarter"): "今四半期",
+        (1, "quarter"): "来四半期",
     },
     "UNIT": {
         "minute": "分間 分", "hour": "時間", "day": "日間 日", "week": "週間 週",
-        "month": "か月 ヶ月 カ月 ケ月 ヵ月 箇月 か月間 ヶ月間 カ月間 ケ月間 ヵ月間", "year": "年間 年 ヶ年 か年",
+        "month": "か月 ヶ月 カ月 ケ月 ヵ月 箇月 か月間 ヶ月間 カ月間 ケ月間 ヵ月間",
+        "year": "年間 年 ヶ年 か年",
     },
     "WEEKDAY": {
         number: f"{day}曜日 {day}曜" for number, day in enumerate("月火水木金土日")
@@ -53,8 +55,10 @@ _KINDS: dict[str, dict[object, str]] = {
     "HOLIDAY": {
         cal.yearly(12, 25): "クリスマス", cal.yearly(12, 24): "クリスマスイブ クリスマス・イブ",
         cal.yearly(12, 31): "大晦日 大みそか", cal.yearly(1, 1): "元日 元旦",
-        cal.yearly(2, 14): "バレンタイン バレンタインデー", cal.yearly(10, 31): "ハロウィン ハロウィーン",
-        cal.yearly(5, 5): "こどもの日 子供の日", cal.yearly(7, 7): "七夕", cal.easter: "イースター 復活祭",
+        cal.yearly(2, 14): "バレンタイン バレンタインデー",
+        cal.yearly(10, 31): "ハロウィン ハロウィーン",
+        cal.yearly(5, 5): "こどもの日 子供の日", cal.yearly(7, 7): "七夕",
+        cal.easter: "イースター 復活祭",
     },
     "HOLIDAYS": {
         (cal.yearly(1, 1), 3): "正月 お正月", (cal.yearly(4, 29), 7): "ゴールデンウィーク",
@@ -65,7 +69,8 @@ _KINDS: dict[str, dict[object, str]] = {
 }  # fmt: skip
 _END = "(?:だ|です|よ|ね|が|ので|から|けど)*(?=$|[、。？?])"
 _CUES = Cues(
-    ahead=rf"""予定 つもり (?:はず|だろう|でしょう|[うくぐすつぬぶむ]|(?<!てい)る|です|ます|ない|まで){_END}""",
+    ahead=rf"""予定 つもり
+    (?:はず|だろう|でしょう|[うくぐすつぬぶむ]|(?<!てい)る|です|ます|ない|まで){_END}""",
     arranged="予約 申し込 招待 注文 約束 チケット 手配",
     back=rf"(?:た|んだ|いだ)(?:の|ん|ら)?{_END}",
     present="締め?切り? 期限 最終日",
@@ -83,7 +88,7 @@ _LOOKALIKES = words_of(
 _ADDRESSED = ("さん", "ちゃん", "くん", "君", "様", "さま")
 
 
-def _is_number(text: str, at: int, end: int, kinds: Kinds) -> Kinds:
+def _is_number(text: str, _at: int, end: int, kinds: Kinds) -> Kinds:
     """A day of the month is followed by a particle: 3日に, and not 3日酔い."""
     kinds = {kind: value for kind, value in kinds.items() if kind != "HAN"}
     after = text[end + 1 : end + 2]

@@ -33,7 +33,8 @@ _KINDS: dict[str, dict[object, str]] = {
     "UNITS": {"day": "dias", "week": "semanas", "month": "meses", "year": "anos"},
     "UNIT": {
         "minute": "minuto minutos", "hour": "hora horas", "day": "dia dias",
-        "week": "semana semanas", "weekend": "fin|fines_de_semana", "month": "mes meses", "quarter": "trimestre trimestres",
+        "week": "semana semanas", "weekend": "fin|fines_de_semana",
+        "month": "mes meses", "quarter": "trimestre trimestres",
         "year": "ano anos", "decade": "decada decadas", "century": "siglo siglos",
     },
     "SEASON": {0: "primavera", 1: "verano", 2: "otono", 3: "invierno"},
@@ -70,18 +71,18 @@ _KINDS: dict[str, dict[object, str]] = {
 }  # fmt: skip
 _CUES = Cues(
     ahead="""voy va van vas vamos debo debe deben debemos *aré *eré *iré *ará *erá *irá *arán *erán
-    *irán *aremos *eremos *iremos *drá *drán habrá hará previst*
-    está_*ado está_*ido están_*ados están_*idos""",
+    *irán *aremos *eremos *iremos *drá *drán habrá hará previst* está_*ado está_*ido están_*ados
+    están_*idos""",
     arranged="""(?:reserv|program|planific|contrat|agend|apunt|invit|acord|encarg|matricul|anot)(?:é|ó|aron|ad[oa]s?)
     inscrib(?:í|ió) inscrit[oa]s? quedé quedó pedí pidió entradas billetes renuncia""",
     back="""*ado *ido *ó *é *í *aron *ieron *yeron *aste *iste *amos *imos *aba *aban *ía *ían
     *íamos fue fui fuimos fueron hizo hice hicimos hicieron dio di vio vi tuvo tuve tuvimos estuv*
     pud* pus* quis* dij* vin* anduv* era eran iba iban""",
     present="""reserva entregar quedar recoger llamar pagar visitar ver_a quier* pued* estren[ao]n?
-    coge entreg[ao]n? juega juegan cita* plazo fecha_límite vencimiento entrega recogida último_día válid* es son está
-    están estoy estamos hay tengo tiene tienen tenemos empiezan? empieza empiezo comienzan?
-    comienza terminan? acaban? vencen? caducan? expiran? renuevan? inician? cumplen? abren?
-    cierran? llegan? salen? salgo viaj[ao]n? vuela vuelo vuelven? vienen? quedan? cas[ao]n?
+    coge entreg[ao]n? juega juegan cita* plazo fecha_límite vencimiento entrega recogida último_día
+    válid* es son está están estoy estamos hay tengo tiene tienen tenemos empiezan? empieza empiezo
+    comienzan? comienza terminan? acaban? vencen? caducan? expiran? renuevan? inician? cumplen?
+    abren? cierran? llegan? salen? salgo viaj[ao]n? vuela vuelo vuelven? vienen? quedan? cas[ao]n?
     visit[ao]n? oper[ao]n? cambi[ao]n? mud[ao]n? trabaj[ao]n? celebr[ao]n? juega pag[ao]n? recojo
     toca vemos hacen? hago regres[ao]n? parte corren? dura""",
     asking="""tengo tenemos hay previsto previsto* planead* reservad* libre agenda vence toca veo
