@@ -167,10 +167,10 @@ def _number(kind: str, text: str) -> Kinds:
     if kind == "number":
         return number_kinds(int(text)) if len(text) < 6 else {}
     if kind == "ordinal":
-        number = int(re.match(r"\d+", text)[0])
+        number = int(re.sub(r"\D", "", text))
         return {"ORD": number, **({"DAY": number} if 1 <= number <= 31 else {})}
     if kind == "decade":
-        number = int(re.match(r"\d+", text)[0])
+        number = int(re.sub(r"\D", "", text))
         return {"SURE_DECADE" if number > 100 else "DECADE": number}
     if kind == "short":
         return {"SHORT": tuple(int(digits) for digits in text.split(".")[:2])}

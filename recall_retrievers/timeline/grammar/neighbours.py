@@ -244,9 +244,9 @@ def _leads_to_a_time(here: Place) -> bool:
         return True
     if has(ahead, "REL", "REL_BEHIND"):
         return known.nouns_first or known.compounds or has(over, "UNIT")
-    if has(ahead, "<inside>", "<to>", "<before>"):
-        if has(over, "YEAR", "SHORT_YEAR", "REL", "MONTH"):
-            return True
+    linked = has(ahead, "<inside>", "<to>", "<before>")
+    if linked and has(over, "YEAR", "SHORT_YEAR", "REL", "MONTH"):
+        return True
     if not (known.month_first and "MONTH" in here.token.kinds and has(ahead, "DAY")):
         return False
     return not (here.token.text in known.verbs and has(ahead, "ONES", "TEEN"))

@@ -199,7 +199,7 @@ def _last_units(now: Now, count: int, offset: int, unit: Grain) -> Numbers | Non
     """Les deux dernières semaines; of January, where a month follows."""
     amount = Duration.of(count, unit)
     reading = _rolling(now, offset, amount)
-    return reading and {"OUTER": (offset, amount), Reading.KIND: reading}
+    return {"OUTER": (offset, amount), Reading.KIND: reading} if reading else None
 
 
 def _part_of_decade(now: Now, edge: int, years: int) -> When | None:
@@ -412,7 +412,7 @@ def _to_the_day(now: Now, amount: Duration) -> Reading:
 def _stretch(now: Now, offset: int, first: Cycle, final: Cycle) -> Reading | None:
     """Last Mon - Wed, next Tue to Thu."""
     both = combine.stretch(first, final)
-    return both and _cycle(now, offset, both)
+    return _cycle(now, offset, both) if both else None
 
 
 def _last_few(now: Now, offset: int, count: int, weekday: int) -> Reading | None:
@@ -471,7 +471,7 @@ PHRASES: Table = {
     f"REL CYCLE {_IN} {_THE}": _final,
     "REL CYCLE UNIT": _last_unit_of,
     f"ORD|REL DURATION {_IN} {_THE}": _outer,
-    f"OUTER {_IN} {_THE}": lambda now, outer, when: _outer(now, *outer, when),
+    f"OUTER {_IN} {_THE}": lambda now, outer, when: _outer(now, outer[0], outer[1], when),
     f"ORD UNITS {_IN} {_THE}": lambda now, end, unit, when: _outer(
         now, end, Duration.of(_FEW, unit), when
     ),

@@ -273,8 +273,10 @@ CLOCKS: Table = {
 }
 
 
-def _about(low: int, high: int, unit: Grain) -> Duration:
-    return Duration(((low, unit),), (0, high - low))
+def _about(_: Now, about: tuple[int, int], unit: Grain) -> Duration | None:
+    """两三天, 三到五天."""
+    low, high = about
+    return Duration(((low, unit),), (0, high - low)) if 0 < low < high < 100 else None
 
 
 def _half_of(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
@@ -284,9 +286,9 @@ def _half_of(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
 
 AMOUNTS: Table = {
     "NUM|COUNT <measure>? UNIT": relative.amount,
-    "ABOUT <measure>? UNIT": lambda _, about, unit: _about(*about, unit),
-    "NUM|COUNT <to>|、 NUM|COUNT <measure>? UNIT": lambda _, low, high, unit: (
-        _about(low, high, unit) if 0 < low < high < 100 else None
+    "ABOUT <measure>? UNIT": _about,
+    "NUM|COUNT <to>|、 NUM|COUNT <measure>? UNIT": lambda now, low, high, unit: _about(
+        now, (low, high), unit
     ),
     "<few> <measure>? UNIT": relative.few,
     "<half> <measure>? UNIT": lambda now, unit: relative.and_a_half(now, 0, unit),
@@ -327,7 +329,7 @@ def _ago(now: Now, amount: Duration) -> Kinds | None:
         ((count, name),) = amount.parts
         far = Duration.of(count + high, name).from_(now.moment, -1)
         reading = Reading(far, Duration.of(max(1, count - low), name).from_(now.moment, -1), name)
-    return reading and {"BACK_BY": amount, Reading.KIND: reading}
+    return {"BACK_BY": amount, Reading.KIND: reading} if reading else None
 
 
 def _day(now: Now, offset: int) -> Kinds:
@@ -346,7 +348,13 @@ def _months(now: Now, first: int, last: int) -> Reading | None:
 def _years(now: Now, *numbers: int) -> Reading | None:
     """1995-1997年, 18年到20年."""
     first, last = (cycles.short_year(now, number) for number in numbers)
-    return first and last and ranges.join(now, first, last)
+    return ranges.join(now, first, last) if first and last else None
+
+
+def _decades(now: Now, about: tuple[int, int]) -> Reading | None:
+    """八九十年代."""
+    first, last = (cycles.decade(now, number) for number in about)
+    return ranges.join(now, first, last) if first and last else None
 
 
 def third(now: Now, when: When, which: int) -> When | None:
@@ -392,6 +400,7 @@ DATES: Table = {
     "YEAR|LATE_YEAR <year>? <to> YEAR|LATE_YEAR <year> <to>?": _years,
     "NUM <century>": cycles.century,
     "NUM|SHORT_YEAR|YEAR <decade>": cycles.decade,
+    "ABOUT <decade>": _decades,
     "DATE": cycles.numeric_date,
     "MONTH_YEAR": combine.month_of_year,
     "<nth>? NUM <measure>? <quarter>": cycles.quarter,
@@ -460,7 +469,7 @@ def beside(now: Now, when: When, amount: Duration, sign: int) -> When | None:
 def _day_of(now: Now, when: Reading, offset: int) -> Reading | None:
     """去年今天, 先週の昨日."""
     same = subdivide.same_day(now, when)
-    return same and same.start and now.unit_at("day", same.start + cal.DAY * offset)
+    return now.unit_at("day", same.start + cal.DAY * offset) if same and same.start else None
 
 
 def _from_day(now: Now, amount: Duration, offset: int) -> Reading:

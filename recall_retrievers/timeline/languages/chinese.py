@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.clauses import Clauses
 from recall_retrievers.timeline.grammar.engine import Expression, Table, Token
 from recall_retrievers.timeline.grammar.numerals import NUMERALS
@@ -26,7 +27,7 @@ from recall_retrievers.timeline.languages.chinese_holidays import (
 )
 from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
 from recall_retrievers.timeline.recurrence import Recurrence
-from recall_retrievers.timeline.time_range import FINER_THAN_DAY
+from recall_retrievers.timeline.time_range import FINER_THAN_DAY, Grain
 
 # --- Words ---------------------------------------------------------------------------------------
 
@@ -53,6 +54,15 @@ _SHORT = {"早": (5, 12), "晨": (5, 12), "晚": (18, 24), "夜": (21, 29)}
 _NIGHTS = ("晚", "晚上", "夜", "夜里", "晚间")
 
 
+_PARTS = {
+    (0, 5): "凌晨",
+    (5, 12): "清晨 清早 早晨 早上 早间 一早 一大早 大清早 大早上 朝早 上午 上昼",
+    (11, 13): "中午 正午 晌午", (12, 17): "下午 午后 下昼", (5, 18): "白天",
+    (17, 21): "傍晚 黄昏", (18, 24): "晚上 晚间 夜晚",
+    (21, 29): "深夜 半夜 大半夜 夜里 夜间 午夜",
+}  # fmt: skip
+
+
 def _compounds() -> dict[str, dict[object, str]]:
     """今早, 昨晚, 明晨: the day and its part in one word."""
     found: dict[str, dict[object, str]] = {"NIGHT": {}, "DAYPART": {}}
@@ -67,6 +77,9 @@ def _compounds() -> dict[str, dict[object, str]]:
 
 _KINDS: dict[str, dict[object, str]] = {
     **_compounds(),
+    "CYCLE": HOLIDAYS,
+    "HOLIDAYS": {cal.OVER_CHRISTMAS: "圣诞节期间 圣诞期间"},
+    "PART": dict(_PARTS.items()),
     "UNIT": {
         "second": "秒 秒钟", "minute": "分钟", "hour": "小时 钟头", "day": "天",
         "week": "周 星期 礼拜", "month": "个月", "quarter": "个季度", "year": "年",
@@ -100,13 +113,6 @@ _KINDS: dict[str, dict[object, str]] = {
     "HALF": {1: "上半 前半", 2: "下半 后半"},
     "SEASON": {0: "春天 春季", 1: "夏天 夏季 暑天", 2: "秋天 秋季", 3: "冬天 冬季"},
     "THIS_SEASON": {0: "今春", 1: "今夏", 2: "今秋", 3: "今冬"},
-    "PART": {
-        (0, 5): "凌晨",
-        (5, 12): "清晨 清早 早晨 早上 早间 一早 一大早 大清早 大早上 朝早 上午 上昼",
-        (11, 13): "中午 正午 晌午", (12, 17): "下午 午后 下昼", (5, 18): "白天",
-        (17, 21): "傍晚 黄昏", (18, 24): "晚上 晚间 夜晚",
-        (21, 29): "深夜 半夜 大半夜 夜里 夜间 午夜",
-    },
     "SHORT_PART": {hours: part for part, hours in _SHORT.items()},
     "LUNAR_MONTH": {1: "正月", 11: "冬月", 12: "腊月"},
     "LUNAR_DAY": {place: "初" + n for place, n in enumerate("一二三四五六七八九十", 1)},
@@ -281,7 +287,7 @@ def _is_number(text: str, at: int, end: int, kinds: Kinds) -> Kinds:
 # --- Orders --------------------------------------------------------------------------------------
 
 
-def _and_more(_: Now, count: int, unit: str) -> Duration | None:
+def _and_more(_: Now, count: int, unit: Grain) -> Duration | None:
     """十多天 is 10 to 19, 三十来天 is about 30, 一百多天 is 100 to 199."""
     step = 1
     while count and count % (step * 10) == 0:
@@ -386,7 +392,7 @@ def _from(now: Now, when: When) -> Reading | None:
     return reading.or_else(ranges.onwards(now, reading)) if one_unit else reading
 
 
-def _due(now: Now, which: int, unit: str) -> Reading | None:
+def _due(now: Now, which: int, unit: Grain) -> Reading | None:
     """月底前: up to the end of the present month."""
     part = subdivide.third(now, which, now.unit(unit))
     return ranges.until(now, part) if part else None
@@ -394,7 +400,9 @@ def _due(now: Now, which: int, unit: str) -> Reading | None:
 
 def _from_to(_: Now, first: Cycle, last: Cycle) -> Reading | Kinds:
     """每周一到周五."""
-    days = sorted((first.fields and last.fields) and first.fields.weekdays | last.fields.weekdays)
+    if first.fields is None or last.fields is None:
+        return {}
+    days = sorted(first.fields.weekdays | last.fields.weekdays)
     if len(days) != 2:
         return {}
     fields = Recurrence(weekdays=frozenset(range(days[0], days[1] + 1)))
@@ -430,7 +438,6 @@ _DATES: Table = {
     ),
     "在|于 LATE_YEAR 年": short_year,
     "民国 NUM 年": lambda now, number: cycles.year(now, 1911 + number) if number < 200 else None,
-    "ABOUT 年代": lambda now, about: ranges.join(now, *(cycles.decade(now, n) for n in about)),
     "在|从|到|于|自 SLASHED": cycles.slashed,
     "SLASHED 那天|这天|当天|日|号": cycles.slashed,
     f"{_LUNAR}? LUNAR_MONTH": _of_lunar_month,
@@ -454,7 +461,6 @@ _DATES: Table = {
     f"NUM 月 {_AGO}": _before_month,
     "NUM 日 后|之后|以后": lambda now, count: relative.ago(now, Duration.of(count, "day"), 1),
     "很久|多年|好久|好多年|很多年 以前|之前|前": relative.long_ago,
-    **HOLIDAYS,
 }
 _PHRASES: Table = {
     "前|之前|此前 的? DURATION 里|内|间|中?": just_before,
@@ -489,7 +495,7 @@ _RANGES: Table = {
 # --- Clauses around a time: 自从三月搬家以来 ------------------------------------------------------
 
 _PART_FIRST = re.compile(
-    rf"[我你]?们?({'|'.join(' '.join(_KINDS['PART'].values()).split())})"
+    rf"[我你]?们?({'|'.join(' '.join(_PARTS.values()).split())})"
     "(?![饭餐好安课班会])[^？?]*了"
 )
 _CLAUSES = Clauses(
@@ -516,7 +522,7 @@ class _Chinese(Unspaced):
         expressions = super().read(text, now)
         if match is None or expressions:
             return expressions
-        ends = next(hours for hours, names in _KINDS["PART"].items() if match[1] in names.split())
+        ends = next(hours for hours, names in _PARTS.items() if match[1] in names.split())
         reading = cycles.part_of_day(now, ends).latest(now)
         return [(reading, *match.span(1))] if reading else []
 
@@ -559,7 +565,8 @@ CHINESE = _Chinese(
             "same_time": "这个时候 这时候 这时 此时 这会儿 同期 这个时间",
             "whole": "前后 左右 上下 附近 整天 一整天 全天 一整晚 整晚 整周 一整周 整月 一整月 "
             "整个月 一整个月 全月 全年 整年 一整年 期间 假期 长假 的时候 时候 那会儿 那阵子 "
-            "那段时间 这段时间 里 之中 那天 这天 当天 那日 当日 那一天 这一天 那年 那一年 当年 那晚 当晚",
+            "那段时间 这段时间 里 之中 那天 这天 当天 那日 当日 那一天 这一天 那年 那一年 当年 "
+            "那晚 当晚",
             "every": _WORD.replace("|", " "),
             "from": "从 自 打 自从 在 于",
             "to": "到 至 - 直到 一直到 截至 截止到",

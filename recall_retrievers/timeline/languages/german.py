@@ -26,7 +26,7 @@ _ONES = ["ein", "zwei", "drei", "vier", "funf", "sechs", "sieben", "acht", "neun
 _TEENS = ["zehn", "elf", "zwolf"]
 _TEENS += [f"{stem}zehn" for stem in ("drei", "vier", "funf", "sech", "sieb", "acht", "neun")]
 _TENS = ["zwanzig", "dreissig", "vierzig", "funfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
-_NUMBERS = {
+_NUMBERS: dict[object, str] = {
     **dict(enumerate(_ONES + _TEENS, 1)),
     **{
         10 * ten + one: (f"{_ONES[one - 1]}und{tens}" if one else tens)
