@@ -1,7 +1,20 @@
-"""The patterns that all languages with spaces share, over the kinds and roles of their words.
+"""The patterns that English, German, Spanish and French share, and how a text is read with them.
 
-A word in CAPITALS is a kind, one in <brackets> a role; `engine` explains the rest. A language adds
-orders of its own in its `Vocabulary`.
+A pattern is over what words do, and not over the words, so that one line reads all languages:
+
+    "ORD UNIT <inside> <art>? CYCLE|TIME": subdivide.nth_unit
+
+reads "the first week of May", "die erste Woche im Mai" and "la primera semana de mayo".
+
+- A word in CAPITALS is a kind: it has a value, which the meaning gets. A language lists the words
+  of a kind by their value: "ORD": {1: "first"}, "UNIT": {"week": "week weeks"}.
+- A word in <brackets> is a role: it has no value. "inside" is "of in" in English.
+- TIME, CYCLE and DURATION are what smaller patterns have read already: see `reading`.
+- `engine` explains the signs `|` and `?`, and which of several patterns counts.
+
+The tables are applied one after the other, the small before the large: NUMBERS, AMOUNTS, DATES,
+PHRASES around them, RANGES with ends, and LEADS, which only lengthen what is found. To find how
+"the 3rd" is read, look for its kind here (MONTHDAY), and for what makes it one in `neighbours`.
 """
 
 import re

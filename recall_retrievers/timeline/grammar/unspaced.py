@@ -1,7 +1,7 @@
 """Languages that write no spaces, Chinese and Japanese: their lexer and the patterns they share.
 
 The large stands before the small, and what it belongs to before a thing: 去年三月的第一周. The
-patterns are over the kinds and roles of words, as those of `patterns`.
+patterns are over the kinds and roles of words, as `patterns` explains it.
 """
 
 import re

@@ -1,4 +1,10 @@
-"""The Chinese words of time, orders that only Chinese has, and its traps."""
+"""The Chinese words of time, orders that only Chinese has, and its traps.
+
+How to read it: `_KINDS` are the words by kind and value, the `roles` at the end those that only
+lead or link; `grammar.unspaced` says in which orders they name a time, and the tables here add
+orders of this language. Words are taken the longest first: `LOOKALIKES` hide the words of time in
+them, and `is_word` asks what stands beside the others.
+"""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,10 @@
-"""The English words of time, orders that only English has, and its traps."""
+"""The English words of time, orders that only English has, and its traps.
+
+How to read it: `_KINDS` are the words by kind and value, the `roles` at the end those that only
+lead or link; `grammar.patterns` says in which orders they name a time, and `_DATES`, `_PHRASES` and
+`_RANGES` add orders of this language. `_TRAPS` says where a word of time is none, `_CUES` what looks
+back or ahead, and `_CLAUSES` what a clause before a time does to it.
+"""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,9 @@
-"""The German words of time, and orders that only German has."""
+"""The German words of time, and orders that only German has.
+
+How to read it: `_KINDS` are the words by kind and value, without accents, the `roles` those that
+only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what looks
+back or ahead, here with accents.
+"""
 
 import re
 

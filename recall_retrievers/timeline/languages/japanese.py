@@ -1,4 +1,8 @@
-"""The Japanese words of time, orders that only Japanese has, and its traps."""
+"""The Japanese words of time, orders that only Japanese has, and its traps.
+
+How to read it: `_KINDS` are the words by kind and value, the `roles` at the end those that only
+lead or link; `grammar.unspaced` says in which orders they name a time.
+"""
 
 import re
 from dataclasses import replace
