@@ -12,7 +12,7 @@ from rich.text import Text
 from recall_retrievers.cli.streams import writes_all
 from recall_retrievers.text.words import STEERING, printable
 from recall_retrievers.timeline import TimeRange
-from recall_retrievers.timeline.wording import format_interval, in_words
+from recall_retrievers.timeline.time_range import format_interval, in_words
 
 
 class _Terminal(Console):

@@ -18,7 +18,7 @@ from recall_retrievers.core.query import OUTCOME, Citation, Recall
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.timeline import TimeRange, parse_time
 from recall_retrievers.timeline.parse_time import in_zone
-from recall_retrievers.timeline.wording import format_interval, parse_interval
+from recall_retrievers.timeline.time_range import format_interval, parse_interval
 from recall_retrievers.timeline.written_time import written_time
 
 TRACE = TRACE_PREFIX + "trace"  # the key of the `Trace`

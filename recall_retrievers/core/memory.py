@@ -23,8 +23,8 @@ from recall_retrievers.core.scope import Scope, ScopeInput, ScopeName
 from recall_retrievers.core.settings import AwareTime, Settings, Share, TimeInput
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.timeline import Recurrence, TimeRange
-from recall_retrievers.timeline.calendar_names import weekday_name
 from recall_retrievers.timeline.parse_time import in_zone
+from recall_retrievers.timeline.recurrence import weekday_name
 
 MetadataValue = (
     StrictStr

@@ -18,7 +18,7 @@ from recall_retrievers.core.memory import Memory, UnreadEvents
 from recall_retrievers.core.scope import with_scope
 from recall_retrievers.timeline import parse_time
 from recall_retrievers.timeline.parse_time import resolve_timezone
-from recall_retrievers.timeline.wording import format_interval, parse_interval
+from recall_retrievers.timeline.time_range import format_interval, parse_interval
 
 VECTOR = "embedding"  # of a line: the vector of its text, and the model that made it
 

@@ -30,7 +30,7 @@ from recall_retrievers.core.requests import (
 from recall_retrievers.core.settings import Count, Settings
 from recall_retrievers.core.usage import Deadline, Meter
 from recall_retrievers.timeline import TimeRange
-from recall_retrievers.timeline.wording import format_interval
+from recall_retrievers.timeline.time_range import format_interval
 
 # With the requests: whoever writes a stage needs both.
 __all__ = ["Fetch", "Prompt", "Recall", "Refine", "Search", "Stage", "Work", "Write"]

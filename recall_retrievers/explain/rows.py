@@ -7,7 +7,7 @@ from math import isclose
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.query import JOINED, OUTCOME
 from recall_retrievers.core.stage import stamped_ranges
-from recall_retrievers.timeline.wording import in_words
+from recall_retrievers.timeline.time_range import in_words
 
 EMPTY = "No memories to explain."
 

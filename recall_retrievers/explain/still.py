@@ -15,7 +15,7 @@ from recall_retrievers.core.stage import stamped_ranges
 from recall_retrievers.explain.rows import EMPTY, EVENT, IN_RANGE, OTHER, understood
 from recall_retrievers.text.words import printable
 from recall_retrievers.timeline import TimeRange
-from recall_retrievers.timeline.calendar_names import month_name
+from recall_retrievers.timeline.recurrence import month_name
 
 _WIDTH, _LEFT, _RIGHT = 900, 296, 72  # units of the picture; labels on the left, scores right
 _LINE, _TOP = 28, 36

@@ -19,9 +19,9 @@ from recall_retrievers.core.stage import Prompt
 from recall_retrievers.llm.prompts import Loose
 from recall_retrievers.llm.replies import objects_with, without_thoughts
 from recall_retrievers.timeline import TimeRange
-from recall_retrievers.timeline.calendar_names import weekday_name
 from recall_retrievers.timeline.extract_time import asks_ahead, unread_time
 from recall_retrievers.timeline.grammar.calendar_math import day_of, unit_ends
+from recall_retrievers.timeline.recurrence import weekday_name
 from recall_retrievers.timeline.time_range import Grain
 
 ASKED_AT = datetime.fromisoformat("2024-06-12T15:30:00+02:00")

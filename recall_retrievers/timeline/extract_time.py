@@ -51,9 +51,11 @@ _HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
 _ONLY_CHINESE = re.compile("[你您们們吗嗎呢吧么麼这這哪谁誰什没說说在了的过過我他她它]")
 _OPENS_A_TIME = re.compile(  # "when did I ...?" asks for a time, and names none
-    r"(?<=\w)(?<!me)(?<!know),?\s(?:when|while|before|after|since|until|till|during|around|through|back then"
-    r"|als|bevor|nachdem|seit|während|damals|cuando|antes|después|desde|durante|mientras|quand|lorsque"
-    r"|avant|après|depuis|pendant)\b[^,.?!]*|[^，。？什么]{0,12}(?<!什么)(?:时候|期间|以前|以后|之前|之后|那[天年晚])"
+    r"(?<=\w)(?<!me)(?<!know),?\s"
+    r"(?:when|while|before|after|since|until|till|during|around|through|back then"
+    r"|als|bevor|nachdem|seit|während|damals|cuando|antes|después|desde|durante|mientras"
+    r"|quand|lorsque|avant|après|depuis|pendant)\b[^,.?!]*"
+    r"|[^，。？什么]{0,12}(?<!什么)(?:时候|期间|以前|以后|之前|之后|那[天年晚])"
     r"|[^、。？]{0,12}(?:の時|の頃|の間|前に|後に)",
     re.IGNORECASE,
 )

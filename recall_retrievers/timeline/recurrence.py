@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
+from typing import Final
 
-from recall_retrievers.timeline.calendar_names import MONTHS, WEEKDAYS
 from recall_retrievers.timeline.parse_time import in_zone
 
+# The English names, in every locale: in Germany `strftime` would say "Dienstag".
+WEEKDAYS: Final = (
+    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+)  # fmt: skip
+MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
 _LIMITS = {"weekdays": (0, 6), "months": (1, 12), "days": (1, 31), "hours": (0, 23)}
+
+
+def weekday_name(day: date) -> str:
+    """The English name of the day of the week."""
+    return WEEKDAYS[day.weekday()]
+
+
+def month_name(day: date) -> str:
+    """The English name of the month."""
+    return MONTHS[day.month - 1]
 
 
 @dataclass(frozen=True, slots=True)

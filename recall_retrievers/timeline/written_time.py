@@ -7,8 +7,8 @@ import re
 from datetime import datetime, tzinfo
 from typing import Final
 
-from recall_retrievers.timeline.calendar_names import MONTHS, WEEKDAYS
 from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
+from recall_retrievers.timeline.recurrence import MONTHS, WEEKDAYS
 
 _MONTH: Final = {
     name: number

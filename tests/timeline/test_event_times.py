@@ -13,8 +13,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.timeline import TimeRange, extract_time
 from recall_retrievers.timeline.event_times import event_times
 from recall_retrievers.timeline.grammar.calendar_math import shift, unit_ends
-from recall_retrievers.timeline.time_range import Grain
-from recall_retrievers.timeline.wording import format_interval, parse_interval
+from recall_retrievers.timeline.time_range import Grain, format_interval, parse_interval
 
 RECORDED = datetime(2024, 3, 20, 18, 30, tzinfo=UTC)  # a Wednesday
 

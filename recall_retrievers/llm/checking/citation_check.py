@@ -18,7 +18,7 @@ from recall_retrievers.llm.checking.numbers import known_numbers, stated_numbers
 from recall_retrievers.llm.checking.proper_names import unknown_names
 from recall_retrievers.llm.fencing import body, harmless, visible
 from recall_retrievers.text.words import CJK, words
-from recall_retrievers.timeline.calendar_names import month_name, weekday_name
+from recall_retrievers.timeline.recurrence import month_name, weekday_name
 
 # Memories have any length. So every repetition is bounded, or cannot start again within itself.
 _MARKUP = re.compile(

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from recall_retrievers.timeline.calendar_names import MONTHS, WEEKDAYS
 from recall_retrievers.timeline.grammar.numerals import NUMERALS, numeral_kinds
+from recall_retrievers.timeline.recurrence import MONTHS, WEEKDAYS
 
 Found = Iterator[tuple[str, bool]]
 """Numbers as names, and whether a sentence that has the number needs a memory that has it."""

@@ -62,7 +62,7 @@ from recall_retrievers.store.chroma.search_text import READ_CHARACTERS
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.event_times import event_times
 from recall_retrievers.timeline.parse_time import in_zone
-from recall_retrievers.timeline.wording import format_interval, parse_interval
+from recall_retrievers.timeline.time_range import format_interval, parse_interval
 
 _log = logging.getLogger(__name__)
 

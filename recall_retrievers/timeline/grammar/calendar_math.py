@@ -118,6 +118,10 @@ def from_easter(later: int) -> Finder:
     return lambda year: easter(year) + DAY * later
 
 
+OVER_CHRISTMAS = (yearly(12, 24), 4)
+"""The first day of "over Christmas", and how many days it has."""
+
+
 def iso_week(year: int, week: int) -> datetime:
     """The Monday of an ISO week; ValueError when the year has no week 53."""
     return midnight(date.fromisocalendar(year, week, 1))

@@ -39,7 +39,9 @@ _TOKEN = r"""
   | (?P<marks> (?: [^\w\s'] \s*+ ){5,} )
   | (?P<mark> [^\w\s'] )
 """.replace("NUMERIC", NUMERIC.strip())
-_QUIET = words_of("NUM DAY HOUR YEAR COUNT DOTTED SLASHED ORD ONES TEEN TENS EDGE END AMPM REL")
+_QUIET = words_of(
+    "NUM DAY HOUR YEAR COUNT DOTTED SLASHED ORD ONES TEEN TENS EDGE END AMPM REL REL_BEHIND"
+)
 _WEAK = words_of("UNIT UNITS PART PARTS ORD EDGE END QUARTER HINT")
 _REACH = 6  # words to read on both sides: "nineteen hundred and twenty five" has five
 _MARKS = 3  # characters to read beside them: "= 2019", "7 p.m."
@@ -165,10 +167,10 @@ def _number(kind: str, text: str) -> Kinds:
     if kind == "number":
         return number_kinds(int(text)) if len(text) < 6 else {}
     if kind == "ordinal":
-        number = int(re.match(r"\d+", text)[0])
+        number = int(re.sub(r"\D", "", text))
         return {"ORD": number, **({"DAY": number} if 1 <= number <= 31 else {})}
     if kind == "decade":
-        number = int(re.match(r"\d+", text)[0])
+        number = int(re.sub(r"\D", "", text))
         return {"SURE_DECADE" if number > 100 else "DECADE": number}
     if kind == "short":
         return {"SHORT": tuple(int(digits) for digits in text.split(".")[:2])}

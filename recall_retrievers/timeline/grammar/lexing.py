@@ -1,8 +1,7 @@
-"""What lexers share: dates in digits, and the words of a language that writes no spaces."""
+"""What lexers share: dates in digits, and which part of a long text is worth reading."""
 
 import re
-from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Sequence
 
 NUMERIC = r"""
     (?P<date>
@@ -37,8 +36,6 @@ def numeric_kinds(kind: str, text: str) -> dict[str, object]:
     return {kind.upper(): (*numbers, 1) if dotted else numbers}
 
 
-Kinds = dict[str, object]
-
 _MOST_HINTS = 18  # some 9 expressions or more; a question names a few, a pasted calendar hundreds
 
 
@@ -57,25 +54,3 @@ def worth_reading(hints: Sequence[int], weak: Container[int]) -> list[int]:
 def _outermost(hints: list[int], most: int) -> list[int]:
     front = most - most // 2
     return hints if len(hints) <= most else hints[:front] + hints[len(hints) - most // 2 :]
-
-
-class Lexicon:
-    """Known words, and the words of patterns, which stand for themselves."""
-
-    def __init__(self, words: Mapping[str, Kinds], patterns: Iterable[str]) -> None:
-        self.words = {word: dict(kinds) for word, kinds in words.items()}
-        for word in patterns:
-            if not word.isupper():
-                self.words.setdefault(word, {})[word] = None
-        lengths: dict[str, set[int]] = defaultdict(set)
-        for word in self.words:
-            lengths[word[0]].add(len(word))
-        self._lengths = {first: sorted(group, reverse=True) for first, group in lengths.items()}
-
-    def words_at(self, text: str, at: int) -> Iterator[tuple[str, Kinds]]:
-        """The known words that begin at a place, the longest first."""
-        for length in self._lengths.get(text[at], ()):
-            word = text[at : at + length]
-            kinds = self.words.get(word)
-            if kinds is not None and len(word) == length:
-                yield word, kinds

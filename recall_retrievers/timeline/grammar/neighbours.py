@@ -17,16 +17,8 @@ NO_TIME: Final[dict[str, object]] = {STRANGE: None}
 _NAMES = frozenset({"WEEKDAY", "MONTH", "SEASON", "HOLIDAY"})
 _IN_A_YEAR = frozenset({"MONTH", "SEASON", "HOLIDAY"})
 _LEADING = (
-    "DAY",
-    "SHORT",
-    "EDGE",
-    "END",
-    "UNIT",
-    "WEEKDAY",
-    "YEAR",
-    "SLASHED",
-    "<half_of>",
-    "<share>",
+    *("DAY", "SHORT", "EDGE", "END", "UNIT", "WEEKDAY", "YEAR", "SLASHED"),
+    *("<half_of>", "<share>"),
 )
 _LINKS = frozenset({".", "-", "/", ","})
 
@@ -222,13 +214,7 @@ def _leads_to_month(here: Place) -> bool:
 def _names_time(here: Place) -> bool:
     """Whether a day, a month, a season or a holiday is one, and no name of something else."""
     token, known = here.token, here.vocabulary
-    if _is_compound(here):
-        return False
-    if (
-        "HOLIDAY" in token.kinds
-        and known.things.intersection(here.before[1:2])
-        and any(has(one, "<of>") for one in here.near(-2, 0))
-    ):
+    if _is_compound(here) or ("HOLIDAY" in token.kinds and _is_of_a_holiday(here)):
         return False
     if known.doubtful is not None and token.text not in known.doubtful:
         return True
@@ -241,20 +227,29 @@ def _names_time(here: Place) -> bool:
         person = here.before[0] == "de" and here.text[token.start].isupper()
         if not person or "MONTH" not in token.kinds:
             return True
-    ahead = here.next
-    over = here.next_from(2)
+    behind = [one for one in here.near(-2, 0) if not has(one, "<of>") and one.text not in _LINKS]
+    return _leads_to_a_time(here) or has(behind[-1] if behind else None, *_LEADING)
+
+
+def _is_of_a_holiday(here: Place) -> bool:
+    """The tree, the spirit of Christmas."""
+    of = any(has(one, "<of>") for one in here.near(-2, 0))
+    return of and not here.vocabulary.things.isdisjoint(here.before[1:2])
+
+
+def _leads_to_a_time(here: Place) -> bool:
+    """March 2021, mars dernier, the summer of 2020, May 5; but "may one of us ...?"."""
+    known, ahead, over = here.vocabulary, here.next, here.next_from(2)
     if has(ahead, "YEAR", "SHORT_YEAR"):
         return True
-    if has(ahead, "REL") and (known.nouns_first or known.compounds or has(over, "UNIT")):
+    if has(ahead, "REL", "REL_BEHIND"):
+        return known.nouns_first or known.compounds or has(over, "UNIT")
+    linked = has(ahead, "<inside>", "<to>", "<before>")
+    if linked and has(over, "YEAR", "SHORT_YEAR", "REL", "MONTH"):
         return True
-    if has(ahead, "<inside>", "<to>", "<before>") and has(
-        over, "YEAR", "SHORT_YEAR", "REL", "MONTH"
-    ):
-        return True
-    if known.month_first and "MONTH" in token.kinds and has(ahead, "DAY"):
-        return not (token.text in known.verbs and has(ahead, "ONES", "TEEN"))
-    behind = [one for one in here.near(-2, 0) if not has(one, "<of>") and one.text not in _LINKS]
-    return has(behind[-1] if behind else None, *_LEADING)
+    if not (known.month_first and "MONTH" in here.token.kinds and has(ahead, "DAY")):
+        return False
+    return not (here.token.text in known.verbs and has(ahead, "ONES", "TEEN"))
 
 
 def _is_weekday(here: Place) -> bool:

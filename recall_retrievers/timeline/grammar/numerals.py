@@ -1,6 +1,6 @@
 """The meanings of Chinese numerals and of runs of digits."""
 
-from recall_retrievers.timeline.grammar.lexing import Kinds
+from recall_retrievers.timeline.grammar.vocabulary import Kinds
 
 _DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "○": 0, "两": 2}
 _DIGITS |= {c: n for n, c in enumerate("壹贰叁肆伍陆柒捌玖", 1)}  # as cheques write them

@@ -1,7 +1,20 @@
-"""The patterns that all languages with spaces share, over the kinds and roles of their words.
+"""The patterns that English, German, Spanish and French share, and how a text is read with them.
 
-A word in CAPITALS is a kind, one in <brackets> a role; `engine` explains the rest. A language adds
-orders of its own in its `Vocabulary`.
+A pattern is over what words do, and not over the words, so that one line reads all languages:
+
+    "ORD UNIT <inside> <art>? CYCLE|TIME": subdivide.nth_unit
+
+reads "the first week of May", "die erste Woche im Mai" and "la primera semana de mayo".
+
+- A word in CAPITALS is a kind: it has a value, which the meaning gets. A language lists the words
+  of a kind by their value: "ORD": {1: "first"}, "UNIT": {"week": "week weeks"}.
+- A word in <brackets> is a role: it has no value. "inside" is "of in" in English.
+- TIME, CYCLE and DURATION are what smaller patterns have read already: see `reading`.
+- `engine` explains the signs `|` and `?`, and which of several patterns counts.
+
+The tables are applied one after the other, the small before the large: NUMBERS, AMOUNTS, DATES,
+PHRASES around them, RANGES with ends, and LEADS, which only lengthen what is found. To find how
+"the 3rd" is read, look for its kind here (MONTHDAY), and for what makes it one in `neighbours`.
 """
 
 import re
@@ -12,6 +25,7 @@ from recall_retrievers.timeline.grammar.engine import (
     Expression,
     Grammar,
     Meaning,
+    Rule,
     Table,
     complete,
     read_all,
@@ -34,12 +48,11 @@ class Language:
     @cached_property
     def _grammars(self) -> tuple[Grammar, ...]:
         own = self.vocabulary
-        nouns_first = NOUNS_FIRST if own.nouns_first else {}
         return (
-            Grammar(NUMBERS, own.numbers, backwards=False),
+            Grammar(NUMBERS, own.sayings, own.numbers, backwards=False),
             Grammar(AMOUNTS, backwards=False),
             Grammar(DATES, own.dates, backwards=False),
-            Grammar(PHRASES, nouns_first, own.phrases),
+            Grammar(PHRASES, own.phrases),
             Grammar(RANGES, own.ranges, backwards=False),
             Grammar(LEADS),
         )
@@ -57,6 +70,11 @@ class Language:
     def _read(self, text: str, now: Now) -> list[Expression]:
         *grammars, leads = self._grammars
         return read_all(self._lexer.tokenize(text), now, grammars, leads)
+
+
+def last_first(rule: Rule) -> Rule:
+    """The rule for an order that says the first of its parts last."""
+    return lambda now, *parts: rule(now, parts[-1], *parts[:-1])
 
 
 # --- Numbers, amounts, times of day --------------------------------------------------------------
@@ -115,10 +133,8 @@ NUMBERS: Table = {
     "DOTTED AMPM": clock.figures,
     "<half> <past> HOUR AMPM?": lambda _, *time: _clock(30, *time),
     "<half_before> HOUR": lambda _, hour: _clock(-30, hour),
-    "COUNT <past> HOUR AMPM?": _past,
-    "COUNT <to_hour> HOUR AMPM?": _to,
-    "<one>? QUARTER <past> HOUR AMPM?": _past,
-    "<one>? QUARTER <to_hour> HOUR AMPM?": _to,
+    "<one>? QUARTER|COUNT <past> HOUR AMPM?": _past,
+    "<one>? QUARTER|COUNT <to_hour> HOUR AMPM?": _to,
 }
 
 
@@ -180,10 +196,6 @@ AMOUNTS: Table = {
 # --- Dates ---------------------------------------------------------------------------------------
 
 
-def _date(now: Now, day: int, month: int, year: int) -> Reading | None:
-    return cycles.numeric_date(now, (year, month, day))
-
-
 def _outer(now: Now, end: int, amount: Duration, when: When) -> When | None:
     """The first (1) three days of May, the last (-1) two weeks."""
     return subdivide.first_of(now, amount, when, end) if end in (1, -1) else None
@@ -196,11 +208,11 @@ def _rolling(now: Now, offset: int, amount: Duration) -> Reading | None:
     return relative.rolling(now, amount) if offset in (-1, 0) else None
 
 
-def _last_few(now: Now, count: int, offset: int, unit: Grain) -> Numbers | None:
+def _last_units(now: Now, count: int, offset: int, unit: Grain) -> Numbers | None:
     """Les deux dernières semaines; of January, where a month follows."""
     amount = Duration.of(count, unit)
     reading = _rolling(now, offset, amount)
-    return reading and {"OUTER": (offset, amount), Reading.KIND: reading}
+    return {"OUTER": (offset, amount), Reading.KIND: reading} if reading else None
 
 
 def _part_of_decade(now: Now, edge: int, years: int) -> When | None:
@@ -214,12 +226,6 @@ def _in_short_year(now: Now, cycle: Cycle | None, year: int) -> Reading | None:
     if cycle is None or not (year > 999 or 10 <= year < 100):
         return None
     return combine.in_year(now, cycle, year if year > 999 else cycles.full_year(now, year))
-
-
-def _several_days(now: Now, *numbers: int) -> Cycle | None:
-    """The 1st, 2nd and 5th of May: the month comes last."""
-    *days, month = numbers
-    return cycles.several_days(now, month, *days)
 
 
 def _hours_of(now: Now, day: Cycle, hours: Cycle | None) -> When | None:
@@ -238,18 +244,19 @@ _MORE_DAYS = "<and>|<or>|,|&"
 DATES: Table = {
     "DAYWORD": relative.day,
     "NIGHT": relative.night,
-    "SOFT": lambda now, days: relative.soft(days)(now),
+    "SOFT": relative.soft,
     "WEEKDAY <morning>": lambda now, day: combine.side_by_side(
         now, cycles.weekday(now, day), cycles.part_of_day(now, (5, 12))
     ),
     "MONTH": cycles.month,
     "SEASON": cycles.season,
     "PART": cycles.part_of_day,
-    "HOLIDAY": lambda now, found_in: cycles.holiday(found_in)(now),
-    f"{_DAY} {_OF}? <art>? MONTH": lambda now, day, month: cycles.month_day(now, month, day),
-    f"{_DAY} {_OF}? <art>? MONTH {_OF}|,? <art>? <year>? YEAR": _date,
-    f"{_DAY} {_MORE_DAYS} {_THE_DAY} {_OF}? MONTH": _several_days,
-    f"{_DAY} , {_THE_DAY} ,? {_MORE_DAYS} {_THE_DAY} {_OF}? MONTH": _several_days,
+    "HOLIDAY": cycles.holiday,
+    "HOLIDAYS": cycles.holidays,
+    f"{_DAY} {_OF}? <art>? MONTH": last_first(cycles.month_day),
+    f"{_DAY} {_MORE_DAYS} {_THE_DAY} {_OF}? MONTH": last_first(cycles.several_days),
+    f"<between> <art>? {_DAY} <and> {_THE_DAY} {_OF}? MONTH": last_first(cycles.days_of_month),
+    f"{_DAY} , {_THE_DAY} ,? {_MORE_DAYS} {_THE_DAY} {_OF}? MONTH": last_first(cycles.several_days),
     "ORD MONTH <half_of>": lambda now, which, month: subdivide.half(
         now, which, cycles.month(now, month)
     ),
@@ -259,10 +266,9 @@ DATES: Table = {
     "REL NUM MONTH UNIT": lambda now, end, count, month, unit: _outer(
         now, end, Duration.of(count, unit), cycles.month(now, month)
     ),
-    "NUM REL UNIT": _last_few,
-    "REL NUM REL UNIT": lambda now, _this, *named: _last_few(now, *named),
+    "NUM REL UNIT": _last_units,
+    "REL NUM REL UNIT": lambda now, _this, *named: _last_units(now, *named),
     "SHORT": lambda now, numbers: cycles.month_day(now, numbers[1], numbers[0]),
-    "SHORT YEAR": lambda now, numbers, year: _date(now, *numbers, year),
     "SLASHED <of>? MONTH": lambda now, days, month: cycles.several_days(now, month, *days),
     "DAY_MONTH": cycles.slashed,
     "DATE": cycles.numeric_date,
@@ -270,9 +276,6 @@ DATES: Table = {
     "SURE_YEAR": cycles.year,
     "<in> SAID_YEAR": lambda _, year: year,
     "<art>? <year> <art>? YEAR": cycles.year,
-    "YEAR -|/? MONTH": lambda now, year, month: combine.in_year(
-        now, cycles.month(now, month), year
-    ),
     "YEAR -|/? MONTH -|/? DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
     "MONTHDAY .?": cycles.day_of_month,
     "UNIT MONTHDAY": lambda now, unit, day: (
@@ -285,13 +288,13 @@ DATES: Table = {
         now, cycles.weekday(now, day), clock.between(now, *hours)
     ),
     "q NUM": cycles.quarter,
+    "h NUM": cycles.half_year,
+    "fy|cy NUM": cycles.short_year,
+    "END_OF": lambda now, edge: subdivide.end_of_unit(now, *edge),
     "NUM q NUM|YEAR": lambda now, number, year: _in_short_year(
         now, cycles.quarter(now, number), year
     ),
     "<week_number> NUM": cycles.week_of_year,
-    "<week_number> NUM ,|<of>? YEAR": lambda now, number, year: _in_short_year(
-        now, cycles.week_of_year(now, number), year
-    ),
     "NUM . <week_number>": cycles.week_of_year,
     "SURE_DECADE": cycles.decade,
     "<art> DECADE": cycles.decade,
@@ -407,11 +410,11 @@ def _unit_of(now: Now, name: Grain, when: When) -> When | None:
 
 
 def _ago(now: Now, amount: Duration) -> dict[str, object] | None:
-    """Two weeks ago; and the day itself, for "more than two weeks ago"."""
+    """Two weeks ago; and the amount itself, for "more than two weeks ago"."""
     reading = relative.ago(now, amount)
     if reading is None:
         return None
-    return {"AGO": amount.from_(now.today, -1), "BACK_BY": amount, Reading.KIND: reading}
+    return {"BACK_BY": amount, Reading.KIND: reading}
 
 
 def _to_the_day(now: Now, amount: Duration) -> Reading:
@@ -419,9 +422,32 @@ def _to_the_day(now: Now, amount: Duration) -> Reading:
     return now.unit_at("day", amount.from_(now.today, -1))
 
 
+def _stretch(now: Now, offset: int, first: Cycle, final: Cycle) -> Reading | None:
+    """Last Mon - Wed, next Tue to Thu."""
+    both = combine.stretch(first, final)
+    return _cycle(now, offset, both) if both else None
+
+
+def _last_few(now: Now, offset: int, count: int, weekday: int) -> Reading | None:
+    """The last three Mondays."""
+    return combine.last_few(now, count, cycles.weekday(now, weekday)) if offset == -1 else None
+
+
+def _all_of_the_present(now: Now, unit: Grain) -> Reading | None:
+    """What have I done all week? But not "is the park open all year?"."""
+    coarse = unit in ("week", "weekend", "month", "quarter", "year")
+    return relative.unit(now, 0, unit) if coarse and now.looks_back() else None
+
+
+def _every_part(now: Now, weekday: int, ends: tuple[int, int]) -> Reading | None:
+    """On Monday mornings."""
+    reading = combine.side_by_side(now, cycles.weekday(now, weekday), cycles.part_of_day(now, ends))
+    return combine.every(now, reading) if isinstance(reading, Cycle) else None
+
+
 PHRASES: Table = {
     "CYCLE .|,|-|/|<of>|<in>? <art>? <year>? YEAR": combine.in_year,
-    "YEAR -|,? CYCLE": lambda now, year, cycle: combine.in_year(now, cycle, year),
+    "YEAR -|,? CYCLE": last_first(combine.in_year),
     "UNIT NUM": _numbered,
     "DECADE UNIT": lambda now, number, unit: _decade(now, unit, number),
     "ORD UNIT": _part_of_year,
@@ -434,27 +460,31 @@ PHRASES: Table = {
     ),
     "REL UNIT": relative.unit,
     "REL CYCLE": _cycle,
+    "UNIT REL_BEHIND": last_first(relative.unit),
+    "CYCLE REL_BEHIND": last_first(_cycle),
     "REL DURATION": _rolling,
-    "REL <few>|<couple> <of>? UNIT": lambda now, offset, unit: _rolling(
-        now, offset, relative.few(now, unit)
-    ),
-    "REL REL UNITS": lambda now, _this, offset, unit: _few_rolling(now, offset, unit),
-    "<art> REL UNITS": _few_rolling,
+    "PAST CYCLE": _cycle,
+    "PAST DURATION": _rolling,
+    "PAST UNIT": lambda now, _, unit: relative.rolling(now, Duration.of(1, unit)),
+    "OVER_LAST UNIT": lambda now, _, unit: relative.last_unit(now, unit),
+    "REL CYCLE -|<to> CYCLE": _stretch,
+    "REL|PAST NUM WEEKDAYS": _last_few,
+    "<whole> UNIT": _all_of_the_present,
+    "REL UNITS": _few_rolling,
+    "REL REL UNITS": lambda now, _this, *last: _few_rolling(now, *last),
     "<recent> UNITS": relative.in_recent,
     # the first week of May, the last Friday of last month, the end of the year
     f"EDGE -|<of>|<in>? {_THE}": subdivide.third,
     f"END -|<of>|<in>? {_THE}": subdivide.end_of,
     "EDGE|END <of>? UNIT": subdivide.end_of_unit,
     f"ORD <half_of> {_IN}? {_THE}": subdivide.half,
-    "ORD CYCLE <half_of>": subdivide.half,
     f"ORD UNIT {_IN} {_THE}": subdivide.nth_unit,
     f"REL UNIT {_IN} {_THE}": _final,
     f"ORD CYCLE {_IN} {_THE}": _nth,
     f"REL CYCLE {_IN} {_THE}": _final,
-    "ORD CYCLE UNIT": lambda now, count, when, unit: subdivide.nth_unit(now, count, unit, when),
     "REL CYCLE UNIT": _last_unit_of,
     f"ORD|REL DURATION {_IN} {_THE}": _outer,
-    f"OUTER {_IN} {_THE}": lambda now, outer, when: _outer(now, *outer, when),
+    f"OUTER {_IN} {_THE}": lambda now, outer, when: _outer(now, outer[0], outer[1], when),
     f"ORD UNITS {_IN} {_THE}": lambda now, end, unit, when: _outer(
         now, end, Duration.of(_FEW, unit), when
     ),
@@ -480,8 +510,9 @@ PHRASES: Table = {
     f"BESIDE <of>? {_THE}": lambda now, sign, when: ranges.unit_beside(now, "day", when, sign),
     # a week ago today, Saturday in a week
     "CYCLE|TIME BACK_BY": partial(_day_at, sign=-1),
-    "<to_the_day> <ago>? DURATION <back>?": _to_the_day,
-    "<ago>? DURATION <back>? <to_the_day>": _to_the_day,
+    "<to_the_day> BACK_BY": _to_the_day,
+    "BACK_BY <to_the_day>": _to_the_day,
+    "<ago> <to_the_day> DURATION": _to_the_day,
     "DURATION <back> TIME|CYCLE": lambda now, amount, when: _day_at(now, when, amount, -1),
     "CYCLE|TIME <will> DURATION": partial(_day_at, sign=1),
     "DURATION <from> CYCLE|TIME": lambda now, amount, when: _day_at(now, when, amount, 1),
@@ -492,31 +523,38 @@ PHRASES: Table = {
     "<ago> NUM WEEKDAYS|WEEKDAY": lambda now, count, day: combine.last_but(
         now, count, cycles.weekday(now, day)
     ),
+    "NUM SEASONS <back>": lambda now, count, season: combine.last_but(
+        now, count, cycles.season(now, season)
+    ),
+    "NUM PARTS <back>": lambda now, count, ends: combine.part_of_day(now, -count, ends),
+    "UNITS <back>": relative.vaguely_ago,
+    "<ago> UNITS": relative.vaguely_ago,
     "<ago> DURATION": _ago,
     "DURATION <back>": _ago,
     "<same_time> <art>? TIME": subdivide.same_time,
     "TIME <same_time>": subdivide.same_time,
-    "<same_day> <in>? TIME": subdivide.same_day,
+    "<same_day> TIME": subdivide.same_day,
+    "<earlier> <in>? TIME|UNIT_NOW": subdivide.earlier,
+    "<earlier> <in>? <art> CYCLE": subdivide.earlier_today,
+    "<rest> <in>|<of>? <art>? TIME|UNIT_NOW": subdivide.still_to_come,
     "TIME|UNIT_NOW <so_far>": subdivide.so_far,
+    "<so_far> TIME": subdivide.so_far,
     "<every> <art>? CYCLE": combine.every,
     "<every> CYCLE <and> CYCLE": combine.every,
+    "<every> UNIT <in>|<at>? <art>? CYCLE": lambda now, _, cycle: combine.every(now, cycle),
+    "WEEKDAY PARTS": _every_part,
+    "<in> <art> PARTS": lambda now, ends: combine.every(now, cycles.part_of_day(now, ends)),
     "<every> <weekend_word>": lambda now: combine.every(now, cycles.weekends(now)),
     "WEEKDAY": cycles.weekday,
     "WEEKDAY ,? <art>? CYCLE|TIME": combine.dated,
     "CYCLE|TIME ,|-|'s? <art>? CYCLE|TIME": combine.side_by_side,
     "CYCLE|TIME ,? <of>|<in>|<at>|<from> <art>? CYCLE|TIME": combine.with_date,
-    "CYCLE <of> <art>? UNIT_NOW": combine.side_by_side,
     "<at> HOUR": lambda now, hour: clock.at(now, clock.clock(hour)),
     "<at>? <about> HOUR": lambda now, hour: clock.at(now, clock.clock(hour), about=True),
     "<from>|<between> HOUR -|<to>|<and> HOUR": clock.between,
 }
 
 _FEW = 4  # "the last days of May"
-
-NOUNS_FIRST: Table = {
-    "UNIT REL": lambda now, unit, offset: relative.unit(now, offset, unit),
-    "CYCLE REL": lambda now, cycle, offset: _cycle(now, offset, cycle),
-}
 
 # --- Two ends, or one ----------------------------------------------------------------------------
 
@@ -537,25 +575,34 @@ RANGES: Table = {
     f"<from>|<between>? <art>? DAY .? -|<to>|<and> {_ONE}": ranges.days_to,
     f"<from>? {_ONE} <to>|- {_ONE}": ranges.join,
     f"<between> {_ONE} <and>|<to>|- {_ONE}": ranges.join,
-    "<from> SURE_YEAR -|<to> YEAR": ranges.join,
-    f"<since> {_ONE}": ranges.up_to_now,
+    **{
+        f"<{word}> {event} {_ONE}": meaning
+        for word, meaning in (
+            ("since", ranges.up_to_now),
+            ("until", ranges.until),
+            ("before", ranges.before),
+            ("after", ranges.after),
+        )
+        for event in ("", _EVENT)
+    },
     f"<from>|<since>|<between> {_ONE} <to>|<and> <now>": ranges.up_to_now,
     "<since> <ago>? DURATION": relative.rolling,
-    "<since> AGO": lambda now, day: Reading(day, now.moment, "day"),
-    f"<until> {_ONE}": ranges.until,
+    "<since> BACK_BY": ranges.within,
     f"<as_of> {_ONE}": ranges.as_of,
-    f"<before> {_ONE}": ranges.before,
-    f"<after> {_ONE}": ranges.after,
+    f"<onwards> {_ONE}": ranges.onwards,
     f"<from> {_ONE} <on>": ranges.onwards,
-    f"<since> {_EVENT} {_ONE}": ranges.up_to_now,
-    f"<until> {_EVENT} {_ONE}": ranges.until,
-    f"<before> {_EVENT} {_ONE}": ranges.before,
-    f"<after> {_EVENT} {_ONE}": ranges.after,
-    "<more_than> AGO": partial(ranges.beyond, sure=True),
-    "<at_least> AGO": partial(ranges.beyond, sure=False),
-    "<less_than> AGO": ranges.within,
+    **{
+        words.replace("ROLE", role): meaning
+        for role, meaning in (
+            ("<more_than>", partial(ranges.beyond, sure=True)),
+            ("<at_least>", partial(ranges.beyond, sure=False)),
+            ("<less_than>", ranges.within),
+        )
+        for words in ("ROLE BACK_BY", "<ago> ROLE DURATION")
+    },
     "<of>? UNIT_NOW": lambda now, when: relative.first_of(now, when.grain),
     "<will> DURATION": _to_come,
+    "<within> DURATION": relative.ahead,
 }
 
 LEADS: Table = {

@@ -14,8 +14,8 @@ from datetime import date, datetime, timedelta
 from typing import ClassVar, NamedTuple
 
 from recall_retrievers.timeline.grammar.calendar_math import midnight, shift, start_of, unit_ends
-from recall_retrievers.timeline.recurrence import Recurrence
 from recall_retrievers.timeline.grammar.tense import Cues
+from recall_retrievers.timeline.recurrence import Recurrence
 from recall_retrievers.timeline.time_range import Grain
 
 _MOST_OTHERS = 5  # readings after the first; every level of a nested phrase could double them

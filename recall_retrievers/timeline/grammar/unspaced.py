@@ -1,10 +1,11 @@
 """Languages that write no spaces, Chinese and Japanese: their lexer and the patterns they share.
 
 The large stands before the small, and what it belongs to before a thing: 去年三月的第一周. The
-patterns are over the kinds and roles of words, as those of `patterns`.
+patterns are over the kinds and roles of words, as `patterns` explains it.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -18,16 +19,11 @@ from recall_retrievers.timeline.grammar.engine import (
     Token,
     read_all,
 )
-from recall_retrievers.timeline.grammar.lexing import (
-    NUMERIC,
-    Kinds,
-    Lexicon,
-    numeric_kinds,
-    worth_reading,
-)
+from recall_retrievers.timeline.grammar.lexing import NUMERIC, numeric_kinds, worth_reading
 from recall_retrievers.timeline.grammar.numerals import NUMERALS, digits_kinds, numeral_kinds
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.grammar.tense import Cues
+from recall_retrievers.timeline.grammar.vocabulary import Kinds, words_of
 from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
 from recall_retrievers.timeline.recurrence import Recurrence
 from recall_retrievers.timeline.time_range import FINER_THAN_DAY, Grain
@@ -43,29 +39,11 @@ _NUMBER = re.compile(
 )
 _REACH = 24  # characters to read on both sides of a hint
 _MOST_TOKENS = 24  # of a group: a phrase has some ten
-QUIET = frozenset(
-    [
-        "NUM",
-        "HAN",
-        "COUNT",
-        "ABOUT",
-        "YEAR",
-        "LATE_YEAR",
-        "SHORT_YEAR",
-        "DAY",
-        "REL",
-        "UNIT",
-        "PERIOD",
-        "THIRD",
-        "SHORT_PART",
-        "LUNAR_DAY",
-        "ADJACENT",
-        "HALF",
-        "DOTTED",
-        "PART",
-    ]
+# Kinds that name no time by themselves.
+_QUIET = words_of(
+    "NUM HAN COUNT ABOUT YEAR LATE_YEAR SHORT_YEAR DAY REL UNIT PERIOD THIRD SHORT_PART LUNAR_DAY "
+    "ADJACENT HALF DOTTED PART"
 )
-"""Kinds that name no time by themselves."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +124,7 @@ def _share_units(links: frozenset[str], tokens: list[Token], now: Now) -> None:
             token.kinds = {Reading.KIND: shared}
 
 
-class Lexer(Lexicon):
+class Lexer:
     """Cuts texts into tokens: the longest known word at every place, numerals read as numbers."""
 
     def __init__(self, script: Script, patterns: Iterable[str], alone: frozenset[str]) -> None:
@@ -158,7 +136,14 @@ class Lexer(Lexicon):
         for role, names in script.roles.items():
             for name in names.split():
                 words.setdefault(name, {})[f"<{role}>"] = None
-        super().__init__(words, patterns)
+        for word in patterns:
+            if not word.isupper():
+                words.setdefault(word, {})[word] = None
+        lengths: dict[str, set[int]] = defaultdict(set)
+        for word in words:
+            lengths[word[0]].add(len(word))
+        self.words = words
+        self._lengths = {first: sorted(group, reverse=True) for first, group in lengths.items()}
         self._script = script
         self._alone = alone
         self._telling = {
@@ -214,7 +199,11 @@ class Lexer(Lexicon):
 
     def _word(self, text: str, at: int, before: list[Token]) -> Token | None:
         previous = dict(before[-1].kinds) if before and before[-1].end == at else {}
-        for word, kinds in self.words_at(text, at):
+        for length in self._lengths.get(text[at], ()):
+            word = text[at : at + length]
+            kinds = self.words.get(word)
+            if kinds is None or len(word) < length:
+                continue
             if not self._script.is_word(text, at, word, kinds, previous):
                 continue
             if len(word) == 1 and word in NUMERALS:
@@ -240,7 +229,7 @@ class Lexer(Lexicon):
 
 
 def _tells(kinds: Mapping[str, object]) -> bool:
-    return any(kind.isupper() and kind not in QUIET for kind in kinds)
+    return any(kind.isupper() and kind not in _QUIET for kind in kinds)
 
 
 # --- Times of day, amounts -----------------------------------------------------------------------
@@ -284,8 +273,10 @@ CLOCKS: Table = {
 }
 
 
-def _about(low: int, high: int, unit: Grain) -> Duration:
-    return Duration(((low, unit),), (0, high - low))
+def _about(_: Now, about: tuple[int, int], unit: Grain) -> Duration | None:
+    """两三天, 三到五天."""
+    low, high = about
+    return Duration(((low, unit),), (0, high - low)) if 0 < low < high < 100 else None
 
 
 def _half_of(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
@@ -295,9 +286,9 @@ def _half_of(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
 
 AMOUNTS: Table = {
     "NUM|COUNT <measure>? UNIT": relative.amount,
-    "ABOUT <measure>? UNIT": lambda _, about, unit: _about(*about, unit),
-    "NUM|COUNT <to>|、 NUM|COUNT <measure>? UNIT": lambda _, low, high, unit: (
-        _about(low, high, unit) if 0 < low < high < 100 else None
+    "ABOUT <measure>? UNIT": _about,
+    "NUM|COUNT <to>|、 NUM|COUNT <measure>? UNIT": lambda now, low, high, unit: _about(
+        now, (low, high), unit
     ),
     "<few> <measure>? UNIT": relative.few,
     "<half> <measure>? UNIT": lambda now, unit: relative.and_a_half(now, 0, unit),
@@ -338,7 +329,7 @@ def _ago(now: Now, amount: Duration) -> Kinds | None:
         ((count, name),) = amount.parts
         far = Duration.of(count + high, name).from_(now.moment, -1)
         reading = Reading(far, Duration.of(max(1, count - low), name).from_(now.moment, -1), name)
-    return reading and {"BACK_BY": amount, Reading.KIND: reading}
+    return {"BACK_BY": amount, Reading.KIND: reading} if reading else None
 
 
 def _day(now: Now, offset: int) -> Kinds:
@@ -354,8 +345,16 @@ def _months(now: Now, first: int, last: int) -> Reading | None:
     return ranges.join(now, cycles.month(now, first), cycles.month(now, last))
 
 
-def _years(now: Now, first: int, last: int) -> Reading | None:
-    return ranges.join(now, cycles.year(now, first), cycles.year(now, last))
+def _years(now: Now, *numbers: int) -> Reading | None:
+    """1995-1997年, 18年到20年."""
+    first, last = (cycles.short_year(now, number) for number in numbers)
+    return ranges.join(now, first, last) if first and last else None
+
+
+def _decades(now: Now, about: tuple[int, int]) -> Reading | None:
+    """八九十年代."""
+    first, last = (cycles.decade(now, number) for number in about)
+    return ranges.join(now, first, last) if first and last else None
 
 
 def third(now: Now, when: When, which: int) -> When | None:
@@ -374,7 +373,8 @@ DATES: Table = {
         cycles.weekday(now, min(days)), fields=Recurrence(weekdays=days)
     ),
     "PART": cycles.part_of_day,
-    "HOLIDAY": lambda now, found_in: cycles.holiday(found_in)(now),
+    "HOLIDAY": cycles.holiday,
+    "HOLIDAYS": cycles.holidays,
     "YEAR_THIRD": lambda now, which: subdivide.every_part(now, which, "year"),
     "MONTH_THIRD": lambda now, which: subdivide.every_part(now, which, "month"),
     "WEEK_THIRD": lambda now, which: subdivide.every_part(now, which, "week"),
@@ -397,9 +397,10 @@ DATES: Table = {
     "SHORT_YEAR <year>": short_year,
     "YEAR <year>? CYCLE": lambda now, number, cycle: combine.in_year(now, cycle, number),
     "SHORT_YEAR|LATE_YEAR <year> CYCLE": short_year,
-    "YEAR <year>? <to> YEAR <year> <to>?": _years,
+    "YEAR|LATE_YEAR <year>? <to> YEAR|LATE_YEAR <year> <to>?": _years,
     "NUM <century>": cycles.century,
     "NUM|SHORT_YEAR|YEAR <decade>": cycles.decade,
+    "ABOUT <decade>": _decades,
     "DATE": cycles.numeric_date,
     "MONTH_YEAR": combine.month_of_year,
     "<nth>? NUM <measure>? <quarter>": cycles.quarter,
@@ -468,17 +469,12 @@ def beside(now: Now, when: When, amount: Duration, sign: int) -> When | None:
 def _day_of(now: Now, when: Reading, offset: int) -> Reading | None:
     """去年今天, 先週の昨日."""
     same = subdivide.same_day(now, when)
-    return same and same.start and now.unit_at("day", same.start + cal.DAY * offset)
+    return now.unit_at("day", same.start + cal.DAY * offset) if same and same.start else None
 
 
 def _from_day(now: Now, amount: Duration, offset: int) -> Reading:
     """一周前的昨天."""
     return now.unit_at("day", amount.from_(now.today + cal.DAY * offset, -1))
-
-
-def same(_: Now, when: When, *_rest: object) -> When:
-    """三月期间, 昨天一整天: words that add nothing."""
-    return when
 
 
 PHRASES: Table = {
@@ -507,14 +503,14 @@ PHRASES: Table = {
     f"{WHEN} <of>? AHEAD_BY": partial(beside, sign=1),
     f"{WHEN} <of>? <that> <measure>? UNIT|PERIOD|DURATION": _week_of,
     f"{WHEN} <of>? <that> <measure>? <weekend>": lambda now, when: _week_of(now, when, "weekend"),
-    "SOFT": lambda now, days: relative.soft(days)(now),
+    "SOFT": relative.soft,
     "<past> <of>? <that>? DURATION <within>|<inside>|<since>?": past,
     "<coming> <of>? <that>? DURATION": relative.ahead,
     "DURATION <since>": past,
     "TIME <of>? DAY_OF": _day_of,
     "BACK_BY <of>? DAY_OF": _from_day,
     "TIME <of>? <same_time>": subdivide.same_time,
-    f"{WHEN} <whole>": same,
+    f"{WHEN} <whole>": lambda _, when: when,  # 三月期间, 昨天一整天
 }
 
 # --- What comes back, ranges ---------------------------------------------------------------------

@@ -1,4 +1,8 @@
-"""What a language consists of: its words of time by kind, what they need beside them, its orders."""
+"""What a language consists of: its words of time by kind, what they need beside them, its orders.
+
+A word of several words is written with `_` for its spaces, and may be a pattern as those of
+`engine`: "the_day_before_yesterday", "new_year_'s?_day".
+"""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -74,13 +78,16 @@ class Vocabulary:
     decide: Callable[[Place], Kinds | None] | None = None  # its own traps
     clauses: Clauses | None = None
     words: dict[str, Kinds] = field(default_factory=dict)  # and their kinds
+    sayings: dict[str, Callable[..., Kinds]] = field(default_factory=dict)  # of several words
     telling: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Turn the table around: from a word to its kinds."""
         for word, kind, value in self._entries():
             self.words.setdefault(word, {})[kind] = value
-        telling = {word for word, kind, _ in self._entries() if kind in _TELLING}
+        for word in [word for word in self.words if "_" in word]:
+            self.sayings[word.replace("_", " ")] = _always(self.words.pop(word))
+        telling = {word for word, kinds in self.words.items() if not _TELLING.isdisjoint(kinds)}
         object.__setattr__(self, "telling", frozenset(telling))
 
     def _entries(self) -> Iterator[tuple[str, str, object]]:
@@ -95,6 +102,12 @@ class Vocabulary:
                     yield word, kind, value
                     if kind == "ORD":
                         yield word, "DAY", value
+                    if kind == "REL" and self.nouns_first:
+                        yield word, "REL_BEHIND", value
+
+
+def _always(kinds: Kinds) -> Callable[..., Kinds]:
+    return lambda *_: kinds
 
 
 _TELLING = words_of(

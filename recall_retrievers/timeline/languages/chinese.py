@@ -1,13 +1,19 @@
-"""The Chinese words of time, orders that only Chinese has, and its traps."""
+"""The Chinese words of time, orders that only Chinese has, and its traps.
+
+How to read it: `_KINDS` are the words by kind and value, the `roles` at the end those that only
+lead or link; `grammar.unspaced` says in which orders they name a time, and the tables here add
+orders of this language. Words are taken the longest first: `LOOKALIKES` hide the words of time in
+them, and `is_word` asks what stands beside the others.
+"""
 
 import re
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.clauses import Clauses
 from recall_retrievers.timeline.grammar.engine import Expression, Table, Token
-from recall_retrievers.timeline.grammar.lexing import Kinds
 from recall_retrievers.timeline.grammar.numerals import NUMERALS
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.grammar.tense import Cues
@@ -17,9 +23,9 @@ from recall_retrievers.timeline.grammar.unspaced import (
     Unspaced,
     beside,
     past,
-    same,
     short_year,
 )
+from recall_retrievers.timeline.grammar.vocabulary import Kinds
 from recall_retrievers.timeline.languages.chinese_holidays import (
     HOLIDAYS,
     lunar_date,
@@ -27,7 +33,7 @@ from recall_retrievers.timeline.languages.chinese_holidays import (
 )
 from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
 from recall_retrievers.timeline.recurrence import Recurrence
-from recall_retrievers.timeline.time_range import FINER_THAN_DAY
+from recall_retrievers.timeline.time_range import FINER_THAN_DAY, Grain
 
 # --- Words ---------------------------------------------------------------------------------------
 
@@ -54,6 +60,15 @@ _SHORT = {"早": (5, 12), "晨": (5, 12), "晚": (18, 24), "夜": (21, 29)}
 _NIGHTS = ("晚", "晚上", "夜", "夜里", "晚间")
 
 
+_PARTS = {
+    (0, 5): "凌晨",
+    (5, 12): "清晨 清早 早晨 早上 早间 一早 一大早 大清早 大早上 朝早 上午 上昼",
+    (11, 13): "中午 正午 晌午", (12, 17): "下午 午后 下昼", (5, 18): "白天",
+    (17, 21): "傍晚 黄昏", (18, 24): "晚上 晚间 夜晚",
+    (21, 29): "深夜 半夜 大半夜 夜里 夜间 午夜",
+}  # fmt: skip
+
+
 def _compounds() -> dict[str, dict[object, str]]:
     """今早, 昨晚, 明晨: the day and its part in one word."""
     found: dict[str, dict[object, str]] = {"NIGHT": {}, "DAYPART": {}}
@@ -68,6 +83,9 @@ def _compounds() -> dict[str, dict[object, str]]:
 
 _KINDS: dict[str, dict[object, str]] = {
     **_compounds(),
+    "CYCLE": HOLIDAYS,
+    "HOLIDAYS": {cal.OVER_CHRISTMAS: "圣诞节期间 圣诞期间"},
+    "PART": dict(_PARTS.items()),
     "UNIT": {
         "second": "秒 秒钟", "minute": "分钟", "hour": "小时 钟头", "day": "天",
         "week": "周 星期 礼拜", "month": "个月", "quarter": "个季度", "year": "年",
@@ -84,7 +102,8 @@ _KINDS: dict[str, dict[object, str]] = {
     "RELATIVE": {
         (0, "year"): "今年 本年 本年度", (-1, "year"): "去年 上年 上年度 旧年",
         (-2, "year"): "前年", (-3, "year"): "大前年", (1, "year"): "明年 来年 出年 下年度",
-        (2, "year"): "后年",
+        (2, "year"): "后年", (-1, "century"): "上世纪 上个世纪",
+        (0, "century"): "本世纪 这个世纪",
     },
     "REL": {-1: "上", -2: "上上 大上", -3: "上上上", 0: "这 本 今 呢", 1: "下", 2: "下下"},
     "WEEKDAY": {
@@ -100,17 +119,13 @@ _KINDS: dict[str, dict[object, str]] = {
     "HALF": {1: "上半 前半", 2: "下半 后半"},
     "SEASON": {0: "春天 春季", 1: "夏天 夏季 暑天", 2: "秋天 秋季", 3: "冬天 冬季"},
     "THIS_SEASON": {0: "今春", 1: "今夏", 2: "今秋", 3: "今冬"},
-    "PART": {
-        (0, 5): "凌晨", (5, 12): "清晨 清早 早晨 早上 早间 一早 一大早 大清早 大早上 朝早 上午 上昼",
-        (11, 13): "中午 正午 晌午", (12, 17): "下午 午后 下昼", (5, 18): "白天",
-        (17, 21): "傍晚 黄昏", (18, 24): "晚上 晚间 夜晚", (21, 29): "深夜 半夜 大半夜 夜里 夜间 午夜",
-    },
     "SHORT_PART": {hours: part for part, hours in _SHORT.items()},
     "LUNAR_MONTH": {1: "正月", 11: "冬月", 12: "腊月"},
     "LUNAR_DAY": {place: "初" + n for place, n in enumerate("一二三四五六七八九十", 1)},
     "ADJACENT": {-1: "前一天 前夕 头天", 1: "第二天 次日 后一天 隔天"},
     "SOFT": {
-        30: "最近 近来 近日 近期 日前 新近 前些天 前些日子 前不久 不久前 不久之前 没多久前 早些时候",
+        30: "最近 近来 近日 近期 日前 新近 前些天 前些日子 前不久 不久前 不久之前 没多久前 "
+            "早些时候",
         1: "刚刚 刚才 方才 刚刚才", 7: "这些天", 14: "这阵子 这段时间 这一阵 这一阵子 这些日子",
         90: "前阵子 前段时间 前一阵 前一阵子 前一段时间 前段日子 前一段 上阵子",
         1095: "近年 近年来 近些年 这些年 这些年来",
@@ -118,7 +133,8 @@ _KINDS: dict[str, dict[object, str]] = {
 }  # fmt: skip
 
 _CUES = Cues(
-    ahead=r"""(?:已经?|都)?(?:安排|预约|计划|预定|定|排)(?:好了?|了|在|于)? [订买约]在 将 打算 准备 预[计定约]
+    ahead=r"""(?:已经?|都)?(?:安排|预约|计划|预定|定|排)(?:好了?|了|在|于)?
+    [订买约]在 将 打算 准备 预[计定约]
     (?<![音乐聚晚开机大社宴年集展茶商协学拍约家])会(?![议员场计展]) (?<!重)要(?!求) 必须 需要 应该
     (?:到期|过期)(?!了) 有效 续[费约订签] (?:开始|举行|结束|开课|送货)(?!了) 得[在去]""",
     arranged="(?:预?订|预约|预定|安排|报名?|买|约)(?:好|完)?了 约好 邀请 报名",
@@ -277,7 +293,7 @@ def _is_number(text: str, at: int, end: int, kinds: Kinds) -> Kinds:
 # --- Orders --------------------------------------------------------------------------------------
 
 
-def _and_more(_: Now, count: int, unit: str) -> Duration | None:
+def _and_more(_: Now, count: int, unit: Grain) -> Duration | None:
     """十多天 is 10 to 19, 三十来天 is about 30, 一百多天 is 100 to 199."""
     step = 1
     while count and count % (step * 10) == 0:
@@ -367,10 +383,6 @@ def _of_lunar_month(now: Now, month: int, day: int | None = None) -> Cycle | Non
     return civil and _either(lunar_date(1, day), civil)
 
 
-def _decade_of(now: Now, century: int, number: int) -> Reading | None:
-    return cycles.decade(now, century * 100 - 100 + number) if 0 <= number < 100 else None
-
-
 def _year_of(now: Now, amount: Duration, cycle: Cycle) -> Reading | None:
     """22年春节, where 22年 was read as an amount."""
     ((number, unit), *more) = amount.parts
@@ -386,7 +398,7 @@ def _from(now: Now, when: When) -> Reading | None:
     return reading.or_else(ranges.onwards(now, reading)) if one_unit else reading
 
 
-def _due(now: Now, which: int, unit: str) -> Reading | None:
+def _due(now: Now, which: int, unit: Grain) -> Reading | None:
     """月底前: up to the end of the present month."""
     part = subdivide.third(now, which, now.unit(unit))
     return ranges.until(now, part) if part else None
@@ -394,20 +406,13 @@ def _due(now: Now, which: int, unit: str) -> Reading | None:
 
 def _from_to(_: Now, first: Cycle, last: Cycle) -> Reading | Kinds:
     """每周一到周五."""
-    days = sorted((first.fields and last.fields) and first.fields.weekdays | last.fields.weekdays)
+    if first.fields is None or last.fields is None:
+        return {}
+    days = sorted(first.fields.weekdays | last.fields.weekdays)
     if len(days) != 2:
         return {}
     fields = Recurrence(weekdays=frozenset(range(days[0], days[1] + 1)))
     return Reading(None, None, "day", recurrence=fields)
-
-
-def _on_workdays(now: Now, part: Cycle | None = None) -> Reading | Kinds:
-    """每个工作日."""
-    every_day = combine.every(now, cycles.workdays(now))
-    if every_day is None or part is None:
-        return every_day or {}
-    reading = combine.side_by_side(now, every_day, part)
-    return reading if isinstance(reading, Reading) else {}
 
 
 _LUNAR = "农历|阴历|旧历"
@@ -420,15 +425,11 @@ _CLOCKS: Table = {
 }
 _DATES: Table = {
     "几 NUM 个? UNIT": lambda _, ten, unit: Duration(((20, unit),), (0, 30)) if ten == 10 else None,
-    "LATE_YEAR 年 到|至|- LATE_YEAR 年": lambda now, *years: ranges.join(
-        now, *(short_year(now, year) for year in years)
-    ),
     "COUNT 日": lambda now, count: relative.amount(now, count, "day"),
     "COUNT 月": lambda now, count: relative.amount(now, count, "month"),
     "NUM|COUNT 刻钟": lambda _, count: Duration.of(15 * count, "minute"),
     "NUM|COUNT 个? 多|余|来|几 个? UNIT|PERIOD": _and_more,
     "NUM|COUNT 个? UNIT 多": lambda _, count, unit: Duration(((count, unit),), (0, 1)),
-    "半 个? 月": lambda now: relative.and_a_half(now, 0, "month"),
     "NUM|COUNT 个 半 PERIOD": relative.and_a_half,
     "好? 几|数 月": lambda now: relative.few(now, "month"),
     "仨 月": lambda _: Duration.of(3, "month"),
@@ -438,21 +439,13 @@ _DATES: Table = {
     "THIS_SEASON": lambda now, number: combine.this(now, cycles.season(now, number)),
     "HALF 年": cycles.half_year,
     "HALF 月|个月": lambda now, which: subdivide.every_part(now, which, "month", subdivide.half),
-    "HALF 周|星期": lambda now, which: subdivide.every_part(now, which, "week", subdivide.half),
     "HAN 月 HAN": lambda now, month, day: _either(
         cycles.month_day(now, month, day), lunar_date(month, day)
     ),
-    "= YEAR": cycles.year,
     "在|于 LATE_YEAR 年": short_year,
     "民国 NUM 年": lambda now, number: cycles.year(now, 1911 + number) if number < 200 else None,
-    "上 个? 世纪": lambda now: cycles.century(now, now.moment.year // 100),
-    "本|这 个? 世纪": lambda now: cycles.century(now, now.moment.year // 100 + 1),
-    "NUM 世纪 NUM 年代": _decade_of,
-    "上 个? 世纪 NUM 年代": lambda now, number: _decade_of(now, now.moment.year // 100, number),
-    "ABOUT 年代": lambda now, about: ranges.join(now, *(cycles.decade(now, n) for n in about)),
     "在|从|到|于|自 SLASHED": cycles.slashed,
     "SLASHED 那天|这天|当天|日|号": cycles.slashed,
-    "首 季度": lambda now: cycles.quarter(now, 1),
     f"{_LUNAR}? LUNAR_MONTH": _of_lunar_month,
     f"{_LUNAR}? LUNAR_MONTH NUM|LUNAR_DAY": _of_lunar_month,
     "大年 LUNAR_DAY": lambda _, day: lunar_date(1, day),
@@ -460,7 +453,6 @@ _DATES: Table = {
     f"{_LUNAR} NUM 月 NUM 日|号?": lambda _, month, day: lunar_date(month, day),
     f"{_LUNAR} NUM 月": lambda _, month: lunar_months(month),
     f"{_LUNAR}? 闰 NUM 月": lambda _, month: lunar_months(month, leap=True),
-    f"{_LUNAR} TIME 年? CYCLE": combine.side_by_side,
     f"MONTH_THIRD {_AGO}": lambda now, which: _due(now, which, "month"),
     f"YEAR_THIRD {_AGO}": lambda now, which: _due(now, which, "year"),
     "REL <measure>? PERIOD": relative.unit,
@@ -468,23 +460,13 @@ _DATES: Table = {
     "REL 个? WEEKDAY": _weekday_of,
     "REL 个? CYCLE": _cycle,
     "REL NUM 个 CYCLE": _the_last,
-    "REL 个? MONTH_THIRD": lambda now, offset, which: subdivide.third(
-        now, which, now.unit("month", offset)
-    ),
-    "REL 个? WEEK_THIRD": lambda now, offset, which: subdivide.third(
-        now, which, now.unit("week", offset)
-    ),
     "刚过去|刚刚过去|刚过完|过去 的 这? 个? PERIOD": lambda now, unit: relative.unit(now, -1, unit),
     "周末|星期末|礼拜末": lambda now: {"WEEKEND": None, Reading.KIND: relative.weekend(now, 0)},
     "每|每个 周末": lambda now: combine.every(now, cycles.weekends(now)),
-    "前 DURATION 前": lambda *_: None,
     f"NUM 日 {_AGO}": lambda now, count: relative.ago(now, Duration.of(count, "day")),
     f"NUM 月 {_AGO}": _before_month,
     "NUM 日 后|之后|以后": lambda now, count: relative.ago(now, Duration.of(count, "day"), 1),
-    "这|近 DURATION 来": past,
-    "前|上 几|数 UNIT": lambda now, unit: just_before(now, relative.few(now, unit)),
     "很久|多年|好久|好多年|很多年 以前|之前|前": relative.long_ago,
-    **HOLIDAYS,
 }
 _PHRASES: Table = {
     "前|之前|此前 的? DURATION 里|内|间|中?": just_before,
@@ -494,17 +476,14 @@ _PHRASES: Table = {
     "TIME 的 WEEKEND": lambda now, when, _: (
         combine.side_by_side(now, when, cycles.weekends(now)) if when.grain == "week" else None
     ),
-    f"{WHEN} 前后|左右|上下|附近": same,
 }
 _WORD = "每|每个|每逢|逢|每到|每年|每月|每个月|每周|每星期|每天|每日|每一天"
 _INCLUDED = "或|及|或者|含|及其|以及"
 _RANGES: Table = {
     f"{_WORD} 的? CYCLE 到|至|- CYCLE": _from_to,
-    "每|每个? 工作日": _on_workdays,
-    "每|每个? 工作日 的? CYCLE": _on_workdays,
+    "每|每个? 工作日": lambda now: combine.every(now, cycles.workdays(now)),
     "每晚": lambda now: combine.every(now, cycles.part_of_day(now, (18, 24))),
     "每早": lambda now: combine.every(now, cycles.part_of_day(now, (5, 12))),
-    f"在|介于 {WHEN} 和|与|跟|到|至|- {WHEN} 之间|间|中间|期间?": ranges.join,
     f"在|于|包括|自|从? {WHEN} {_INCLUDED} 以后|之后|后|其后": ranges.onwards,
     f"在|于|包括|截至? {WHEN} {_INCLUDED} 以前|之前|前|更早": ranges.until,
     f"早于 {WHEN}": ranges.before,
@@ -522,7 +501,7 @@ _RANGES: Table = {
 # --- Clauses around a time: 自从三月搬家以来 ------------------------------------------------------
 
 _PART_FIRST = re.compile(
-    rf"[我你]?们?({'|'.join(' '.join(_KINDS['PART'].values()).split())})"
+    rf"[我你]?们?({'|'.join(' '.join(_PARTS.values()).split())})"
     "(?![饭餐好安课班会])[^？?]*了"
 )
 _CLAUSES = Clauses(
@@ -549,7 +528,7 @@ class _Chinese(Unspaced):
         expressions = super().read(text, now)
         if match is None or expressions:
             return expressions
-        ends = next(hours for hours, names in _KINDS["PART"].items() if match[1] in names.split())
+        ends = next(hours for hours, names in _PARTS.items() if match[1] in names.split())
         reading = cycles.part_of_day(now, ends).latest(now)
         return [(reading, *match.span(1))] if reading else []
 
@@ -590,16 +569,18 @@ CHINESE = _Chinese(
             "coming": "未来 今后 接下来 往后 接下去",
             "that": "那 这 当",
             "same_time": "这个时候 这时候 这时 此时 这会儿 同期 这个时间",
-            "whole": "整天 一整天 全天 一整晚 整晚 整周 一整周 整月 一整月 整个月 一整个月 全月 全年 整年 "
-            "一整年 期间 假期 长假 的时候 时候 那会儿 那阵子 那段时间 这段时间 里 之中 那天 这天 当天 那日 "
-            "当日 那一天 这一天 那年 那一年 当年 那晚 当晚",
+            "whole": "前后 左右 上下 附近 整天 一整天 全天 一整晚 整晚 整周 一整周 整月 一整月 "
+            "整个月 一整个月 全月 全年 整年 一整年 期间 假期 长假 的时候 时候 那会儿 那阵子 "
+            "那段时间 这段时间 里 之中 那天 这天 当天 那日 当日 那一天 这一天 那年 那一年 当年 "
+            "那晚 当晚",
             "every": _WORD.replace("|", " "),
             "from": "从 自 打 自从 在 于",
             "to": "到 至 - 直到 一直到 截至 截止到",
             "between": "之间 间 期间 中间 止 为止 这段时间",
             "lead": "整个 在 于 就是 大概 大约 差不多 约 整整",
         },
-        hint="[上下这本今每]个?整?[周月星礼季年半]|NUMBER *[年月日号天周期拜季时分秒点刻个小末世多来余半]|"
+        hint="[上下这本今每]个?整?[周月星礼季年半]|"
+        "NUMBER *[年月日号天周期拜季时分秒点刻个小末世多来余半]|"
         "半个?[年月天小]|工作日|很久|好久|多年",
         narrow=SIMPLIFIED,
         quoted=re.compile(

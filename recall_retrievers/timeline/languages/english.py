@@ -1,18 +1,25 @@
-"""The English words of time, orders that only English has, and its traps."""
+"""The English words of time, orders that only English has, and its traps.
+
+How to read it: `_KINDS` are the words by kind and value, the `roles` at the end those that only
+lead or link; `grammar.patterns` says in which orders they name a time, and `_DATES`, `_PHRASES` and
+`_RANGES` add orders of this language. `_TRAPS` says where a word of time is none, `_CUES` what looks
+back or ahead, and `_CLAUSES` what a clause before a time does to it.
+"""
 
 import re
+from collections.abc import Callable
+from functools import partial
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.clauses import Clauses
-from recall_retrievers.timeline.grammar.engine import COMPLETE
+from recall_retrievers.timeline.grammar.engine import COMPLETE, Table
 from recall_retrievers.timeline.grammar.lunar import lunar_day
 from recall_retrievers.timeline.grammar.neighbours import NO_TIME, STRANGE, Place, has, is_one_of
 from recall_retrievers.timeline.grammar.patterns import Language
-from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
+from recall_retrievers.timeline.grammar.reading import Duration, Now, Reading
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, number_kinds, words_of
-from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
-from recall_retrievers.timeline.time_range import Grain
+from recall_retrievers.timeline.meanings import combine, cycles, ranges, relative, subdivide
 
 _DAYS = (
     "monday mon,tuesday tue tues,wednesday wed weds,thursday thu thur thurs,friday fri,"
@@ -32,16 +39,39 @@ _ORDINALS = (
 _DECADES = "twenties thirties forties fifties sixties seventies eighties nineties"
 _MON, _THU, _SUN = 0, 3, 6
 _HOLIDAYS = {
-    cal.yearly(12, 25): "christmas xmas",
-    cal.yearly(10, 31): "halloween",
-    cal.yearly(6, 19): "juneteenth",
-    cal.yearly_weekday(11, _THU, 4): "thanksgiving",
+    cal.yearly(1, 1): "new_year_'s?_day NEW_year|years_'s?",
+    cal.yearly(2, 14): "valentine|valentines_'s?_day on|at|last|this|next_valentine|valentines",
+    cal.yearly(3, 17): "st|saint_.?_patrick|patricks_'s?_day",
+    cal.from_easter(-2): "good_friday",
     cal.easter: "easter",
+    cal.from_easter(1): "easter_monday",
+    cal.yearly_weekday(5, _SUN, 2): "mother|mothers_'s?_day",
+    cal.yearly_weekday(5, _MON, -1): "memorial_day",
+    cal.yearly_weekday(6, _SUN, 3): "father|fathers_'s?_day",
+    cal.yearly(6, 19): "juneteenth",
+    cal.yearly(7, 4): "independence_day",
+    cal.yearly_weekday(9, _MON, 1): "labor|labour_day",
+    cal.yearly(10, 31): "halloween",
+    cal.yearly_weekday(11, _THU, 4): "thanksgiving",
+    cal.yearly_weekday(11, _THU, 4, later=1): "black_friday",
+    cal.yearly_weekday(11, _THU, 4, later=4): "cyber_monday",
+    cal.yearly(12, 24): "over|during|throughout?_the?_christmas|xmas_eve",
+    cal.yearly(12, 25): "christmas xmas",
+    cal.yearly(12, 26): "boxing_day",
+    cal.yearly(12, 31): "new_year|years_'s?_eve",
+    partial(lunar_day, month=1, day=1): "the?_chinese|lunar_new_year_'s?_day?",
 }
+_CHRISTMAS = "over|during|throughout_the?_christmas|xmas"
 
 _KINDS: dict[str, dict[object, str]] = {
-    "DAYWORD": {0: "today", -1: "yesterday yday", 1: "tomorrow tmrw"},
-    "NIGHT": {0: "tonight tonite"},
+    "DAYWORD": {
+        0: "today", -1: "yesterday yday", 1: "tomorrow tmrw",
+        -2: "the_day_before_yesterday", 2: "the_day_after_tomorrow",
+    },
+    "NIGHT": {
+        0: "tonight tonite", -1: "last|yesterday_night the_night_beforehand",
+        -2: "the?_night_before_last",
+    },
     "WEEKDAY": dict(enumerate(_DAYS.split(","))),
     "WEEKDAYS": {n: f"{days.split()[0]}s" for n, days in enumerate(_DAYS.split(","))},
     "MONTH": dict(enumerate(_MONTHS.split(","), 1)),
@@ -59,9 +89,13 @@ _KINDS: dict[str, dict[object, str]] = {
         (5, 12): "morning", (12, 13): "noon midday", (11, 14): "lunchtime", (12, 17): "afternoon",
         (17, 21): "evening dusk", (21, 29): "night nighttime", (24, 25): "midnight",
     },
-    "PARTS": {(5, 12): "mornings", (12, 17): "afternoons", (17, 21): "evenings", (21, 29): "nights"},
+    "PARTS": {
+        (5, 12): "mornings", (12, 17): "afternoons", (17, 21): "evenings", (21, 29): "nights",
+    },
     "PAST": {-1: "past trailing"},
     "REL": {-1: "last previous", 0: "this current", 1: "next coming upcoming"},
+    "REL_BEHIND": {-2: "before_last", -1: "just_gone", 2: "after_next"},
+    "NUM": {100: "hundred a_hundred"},
     "COUNT": {
         **dict(enumerate(f"{_ONES} {_TEENS}".split(), 1)),
         **{10 * n: word for n, word in enumerate(_TENS.split(), 2)},
@@ -69,10 +103,20 @@ _KINDS: dict[str, dict[object, str]] = {
     "ORD": {**dict(enumerate(_ORDINALS.split(), 1)), 30: "thirtieth"},
     "EDGE": {0: "early", 1: "mid middle", 2: "late"},
     "END": {0: "beginning start", 2: "end"},
-    "AMPM": {0: "am", 12: "pm"},
+    "AMPM": {0: "am a_.?_m_.?", 12: "pm p_.?_m_.?"},
     "QUARTER": {15: "quarter"},
     "HOLIDAY": _HOLIDAYS,
-    "SOFT": {30: "recently lately nowadays"},
+    "HOLIDAYS": {
+        cal.OVER_CHRISTMAS: _CHRISTMAS,
+        (cal.yearly(12, 24), 9): f"{_CHRISTMAS}_holidays|holiday|break|vacation|period "
+                                 "christmas|xmas_holidays|holiday|break|vacation|period",
+    },
+    "SOFT": {
+        1: "a_moment_ago", 14: "the_other_day|night|morning|evening",
+        30: "recently lately nowadays these_days the_other_week|weekend",
+        60: "not_so|too|that|very?_long_ago", 90: "the_other_month",
+        365: "a_while_ago|back some_time_ago|back",
+    },
     "DECADE": {10 * n: word for n, word in enumerate(_DECADES.split(), 2)},
     "CENTURY": {100: "century"},
     "END_OF": {
@@ -117,9 +161,9 @@ _COUNTED = words_of(
 
 _CUES = Cues(
     ahead="""will shall won't gonna would should must need needs want wants hope hopes intend
-    intends plan plans until_further going_to have_to has_to upcoming
-    is_*ed are_*ed be_*ed is_*ing are_*ing am_*ing promised_to decided_to wanted_to offered_to hoped_to agreed_to
-    see_you *'ll has_an? have_an? has_my have_my has_our have_our""",
+    intends plan plans until_further going_to have_to has_to upcoming is_*ed are_*ed be_*ed is_*ing
+    are_*ing am_*ing promised_to decided_to wanted_to offered_to hoped_to agreed_to see_you *'ll
+    has_an? have_an? has_my have_my has_our have_our""",
     arranged="""book* reserv* schedul* arrang* organis* organiz* confirmed expected cancel* enrol*
     register* signed_up signing_up sign_up invit* invitation ordered order agreed ticket* handed_in
     gave_notice names_down name_down put_down sent_in applied planned""",
@@ -129,16 +173,17 @@ _CUES = Cues(
     ran sold sent slept spent spoke taught thought woke won wrote drove ate caught chose hurt used
     died done gone seen eaten taken given known written spoken driven broken chosen worn""",
     present="""due deadline* delivery collection last_day first_day first_evening first_lesson
-    appointment* reservation* reminder valid be has have starts? ends finish* expire* renew* lapse* runs opens? closes?
-    returns? leaves? arrives? departs? comes? moves? meets? visits? turns? gets? takes? plays? works?
-    celebrates? travels? stays? launch* retires? graduates? begins? go goes becomes? pays? hosts?
-    sees? resumes? lands? falls? switch* changes? joins? fly flies marry marries apply applies call
-    submit bring collect send buy attend host remember don't_forget meet see pick_up visit pay
-    hand_in take start starting begin beginning leave work get stay move come join turn finish end celebrate travel
-    return flying leaving moving going coming visiting travelling arriving returning interview*
-    checkup closing_date expir* bookings? *'s_*ing *'re_*ing *'m_*ing""",
-    asking="""due deadline* planned scheduled booked coming_up is_coming on_my_calendar in_my_calendar
-    on_the_calendar free_on am_i_free are_we_free do_i_have do_we_have have_i_got
+    appointment* reservation* reminder valid be has have starts? ends finish* expire* renew* lapse*
+    runs opens? closes? returns? leaves? arrives? departs? comes? moves? meets? visits? turns?
+    gets? takes? plays? works? celebrates? travels? stays? launch* retires? graduates? begins? go
+    goes becomes? pays? hosts? sees? resumes? lands? falls? switch* changes? joins? fly flies marry
+    marries apply applies call submit bring collect send buy attend host remember don't_forget meet
+    see pick_up visit pay hand_in take start starting begin beginning leave work get stay move come
+    join turn finish end celebrate travel return flying leaving moving going coming visiting
+    travelling arriving returning interview* checkup closing_date expir* bookings? *'s_*ing
+    *'re_*ing *'m_*ing""",
+    asking="""due deadline* planned scheduled booked coming_up is_coming on_my_calendar
+    in_my_calendar on_the_calendar free_on am_i_free are_we_free do_i_have do_we_have have_i_got
     what's_on what_is_on is_happening happening_on can_you_come can_we_meet going_to i'm_*ing
     we're_*ing is_*ing_on am_*_going are_*_going is_*_going appointment*""",
     being="is are am",
@@ -148,58 +193,6 @@ _CUES = Cues(
 # --- Traps ---------------------------------------------------------------------------------------
 
 
-def _decide(here: Place) -> Kinds | None:
-    """What English words of time are beside others: None where they stay what they are."""
-    kinds, text = here.token.kinds, here.token.text
-    if not {"WEEKDAY", "WEEKDAYS", "MONTH", "SEASON", "DAYWORD", "PARTS"}.isdisjoint(kinds) and (
-        _is_named(here) or _is_in_title(here)
-    ):
-        return NO_TIME
-    if "HOLIDAY" in kinds and not _is_holiday(here):
-        return NO_TIME
-    if text in ("may", "march") and (here.before[:1] == ["this"] or here.before == ["to", "up"]):
-        return None if here.goes_no_further() and not is_one_of(here.next, _MODAL) else NO_TIME
-    if text in ("about", "around") and is_one_of(here.behind, _ABOUT_A_THING):
-        return NO_TIME
-    if text == "second" and not has(here.behind, "NUM", "REL", "<art>"):
-        return None if has(here.ahead, "UNIT", "WEEKDAY", "<half_of>") else NO_TIME
-    if text == "season" and not (
-        here.goes_no_further() and not is_one_of(here.next, words_of("of with from"))
-    ):
-        return NO_TIME  # the last season of a series
-    if text == "new" and is_one_of(here.behind, _BEFORE_NEW_YEAR):
-        return {"NEW": None, **kinds}
-    if text in ("last", "first", "final") and _is_of_a_thing(here):
-        return NO_TIME  # the last day of school
-    if text == "last" and here.texts(-1, 0) == ["the"] and _OVER.intersection(here.texts(-2, -1)):
-        return {"OVER_LAST": None, **kinds}
-    if (text == "long" or "UNITS" in kinds) and (
-        here.texts(-1, 0) in (["how"], ["as"]) or here.texts(-2, 0) == ["how", "many"]
-    ):
-        return NO_TIME
-    if text == "by" and is_one_of(here.behind, _CAME):
-        return NO_TIME
-    if (
-        "YEAR" in kinds
-        and here.before[:1] in (["in"], ["with"])
-        and (_ENDS.intersection(here.before[1:]))
-    ):
-        return {}  # the PIN that ends in 2019
-    if "YEAR" in kinds and here.before[:1] == ["of"] and _THOUGHT.intersection(here.before[1:]):
-        return NO_TIME
-    if text in ("in", "within") and _CUES.asks_ahead(here.text):
-        return {"<will>" if text == "in" else "<within>": None, **kinds}
-    if text == "past" and not has(here.behind, "<half>", "NUM", "QUARTER"):
-        return {kind: value for kind, value in kinds.items() if kind != "<past>"}
-    if "UNIT" in kinds and _is_present(here):
-        return {"PRESENT": kinds["UNIT"]}
-    if text == "next" and has(here.ahead, "UNIT", "PART") and has(here.behind, "<art>"):
-        return {} if here.ahead and here.ahead.kinds.get("UNIT") in ("day", None) else None
-    if text == "before" and here.is_last():
-        return {"before_now": None, **kinds}
-    return None
-
-
 _BEFORE_NEW_YEAR = words_of("at over and around since before after until")
 _OVER = words_of("in over within during throughout for")
 _ENDS = words_of("end ends ending start starts starting begin begins beginning")
@@ -207,6 +200,69 @@ _CAME = words_of("came come comes coming passed dropped stopped stop went swung"
 _THOUGHT = words_of("think thought heard hear know dream copy fan review opinion title author plot")
 _MODAL = words_of("be have do not n't just also still already show tell remind again too as")
 _GOES_LIKE = words_of("look looks looked looking go goes going went been so shaping")
+
+
+def _is_verb(here: Place) -> bool:
+    """Whether "may" and "march" are verbs, where "this" or "up to" stands before."""
+    if here.before[:1] != ["this"] and here.before != ["to", "up"]:
+        return False
+    return not here.goes_no_further() or is_one_of(here.next, _MODAL)
+
+
+def _is_moment(here: Place) -> bool:
+    """Whether "second" is no number: "a second opinion"."""
+    if has(here.behind, "NUM", "REL", "<art>"):
+        return False
+    return not has(here.ahead, "UNIT", "WEEKDAY", "<half_of>")
+
+
+def _is_of_series(here: Place) -> bool:
+    return not here.goes_no_further() or is_one_of(here.next, words_of("of with from"))
+
+
+def _is_asked_for(here: Place) -> bool:
+    """How long, how many days."""
+    return here.texts(-1, 0) in (["how"], ["as"]) or here.texts(-2, 0) == ["how", "many"]
+
+
+def _last(here: Place) -> Kinds | None:
+    """The last day of school; "in the last month" may roll, and "last month" may not."""
+    if _is_of_a_thing(here):
+        return NO_TIME
+    over_the = here.texts(-1, 0) == ["the"] and _OVER.intersection(here.texts(-2, -1))
+    if not over_the or has(here.ahead, "UNITS"):
+        return None
+    return {"OVER_LAST": None, **here.token.kinds}
+
+
+def _year(here: Place) -> Kinds | None:
+    """The PIN that ends in 2019; what I think of 2666, the book."""
+    before, rest = here.before[:1], here.before[1:]
+    if before in (["in"], ["with"]) and _ENDS.intersection(rest):
+        return {}
+    return NO_TIME if before == ["of"] and _THOUGHT.intersection(rest) else None
+
+
+def _in(here: Place) -> Kinds | None:
+    """In two days, within two hours: only where the question looks ahead."""
+    if not _CUES.asks_ahead(here.text):
+        return None
+    role = "<will>" if here.token.text == "in" else "<within>"
+    return {role: None, **here.token.kinds}
+
+
+def _past(here: Place) -> Kinds | None:
+    """Half past six; else "past" is "last"."""
+    if has(here.behind, "<half>", "NUM", "QUARTER"):
+        return None
+    return {kind: value for kind, value in here.token.kinds.items() if kind != "<past>"}
+
+
+def _next(here: Place) -> Kinds | None:
+    """The next day, of a story."""
+    if not (has(here.behind, "<art>") and has(here.ahead, "UNIT", "PART")):
+        return None
+    return {} if here.ahead and here.ahead.kinds.get("UNIT") in ("day", None) else None
 
 
 def _is_present(here: Place) -> bool:
@@ -281,6 +337,71 @@ def _is_named(here: Place) -> bool:
     return has(ahead, STRANGE) or (has(ahead, "PART") and goes_on)
 
 
+_Test = Callable[[Place], bool]
+_Trap = Callable[[Place], Kinds | None]
+
+
+def _no_time_if(test: _Test) -> _Trap:
+    return lambda here: NO_TIME if test(here) else None
+
+
+def _also_if(kind: str, test: _Test, value: str = "") -> _Trap:
+    """A further kind, with the value of another."""
+    return lambda here: (
+        {kind: here.token.kinds.get(value), **here.token.kinds} if test(here) else None
+    )
+
+
+_NAMED = _no_time_if(lambda here: _is_named(here) or _is_in_title(here))
+_ASKED_FOR = _no_time_if(_is_asked_for)
+_OF_A_THING = _no_time_if(_is_of_a_thing)
+_TOPIC = _no_time_if(lambda here: is_one_of(here.behind, _ABOUT_A_THING))
+_TRAPS: dict[str, _Trap] = {
+    # Sunday roast, Wednesday Addams, "Friday Night Lights"
+    **dict.fromkeys(("WEEKDAY", "WEEKDAYS", "MONTH", "SEASON", "DAYWORD", "PARTS"), _NAMED),
+    # the Christmas market
+    "HOLIDAY": _no_time_if(lambda here: not _is_holiday(here)),
+    # this may be, up to march
+    "may": _no_time_if(_is_verb),
+    "march": _no_time_if(_is_verb),
+    # talk about Monday
+    "about": _TOPIC,
+    "around": _TOPIC,
+    # a second opinion
+    "second": _no_time_if(_is_moment),
+    # the last season of a series
+    "season": _no_time_if(_is_of_series),
+    # over New Year, and not a new year
+    "new": _also_if("NEW", lambda here: is_one_of(here.behind, _BEFORE_NEW_YEAR)),
+    # the first day of school
+    "first": _OF_A_THING,
+    "final": _OF_A_THING,
+    "last": _last,
+    # how long, how many days
+    "long": _ASKED_FOR,
+    "UNITS": _ASKED_FOR,
+    # came by Monday
+    "by": _no_time_if(lambda here: is_one_of(here.behind, _CAME)),
+    "YEAR": _year,
+    "in": _in,
+    "within": _in,
+    "past": _past,
+    "UNIT": lambda here: {"PRESENT": here.token.kinds["UNIT"]} if _is_present(here) else None,
+    "next": _next,
+    # the day before, with nothing behind it
+    "before": _also_if("beforehand", Place.is_last),
+}
+
+
+def _decide(here: Place) -> Kinds | None:
+    """What an English word of time is beside others; None where it stays what it is."""
+    for name in dict.fromkeys((*here.token.kinds, here.token.text)):
+        changed = _TRAPS[name](here) if name in _TRAPS else None
+        if changed is not None:
+            return changed
+    return None
+
+
 # --- Orders --------------------------------------------------------------------------------------
 
 
@@ -292,181 +413,54 @@ def _two_halves(now: Now, century: int, *rest: int) -> Kinds | None:
     return {"YEAR": number, "SAID_YEAR": cycles.year(now, number)} if number < 2100 else None
 
 
-def _all_of_the_present(now: Now, unit: Grain) -> Reading | None:
-    """What have I done all week? But not "is the park open all year?"."""
-    coarse = unit in ("week", "weekend", "month", "quarter", "year")
-    return relative.unit(now, 0, unit) if coarse and now.looks_back() else None
-
-
-def _every_part(now: Now, weekday: int, ends: tuple[int, int]) -> Reading | None:
-    """On Monday mornings."""
-    reading = combine.side_by_side(now, cycles.weekday(now, weekday), cycles.part_of_day(now, ends))
-    return combine.every(now, reading) if isinstance(reading, Cycle) else None
-
-
 def _back(now: Now, when: Reading) -> dict[str, object] | None:
     """Back in May, which is past; "back" is no part of the time in "I will be back in May"."""
     return {COMPLETE: when} if when.start is None or when.start <= now.moment else None
 
 
-def _holiday(finder: cal.Finder, days: int = 1):
-    rule = cycles.holiday(finder, days)
-    return lambda now, *_: rule(now)
-
-
-_DATES = {
+_DATES: Table = {
     "MONTH .|,|/|-? <art>? DAY": cycles.month_day,
     "MONTH .|,|/|-? <art>? DAY ,|-|/? YEAR": lambda now, month, day, year: cycles.numeric_date(
         now, (year, month, day)
     ),
     "MONTH .? <art>? DAY -|<to> <art>? DAY": cycles.days_of_month,
     "MONTH <art>? DAY <and>|<or>|& <art>? DAY": cycles.several_days,
-    "between <art>? DAY and <art>? DAY of? MONTH": lambda now, first, final, month: (
-        cycles.days_of_month(now, month, first, final)
-    ),
-    "MONTH SLASHED": lambda now, month, days: cycles.several_days(now, month, *days),
-    "<art>? DAY -|<to> <art>? DAY of? MONTH": lambda now, first, final, month: cycles.days_of_month(
-        now, month, first, final
-    ),
-    "MONTH SHORT_YEAR": lambda now, month, year: combine.in_year(
-        now, cycles.month(now, month), year
-    ),
-    "the day before yesterday": lambda now: relative.day(now, -2),
-    "the day after tomorrow": lambda now: relative.day(now, 2),
-    "last|yesterday night": lambda now: relative.night(now, -1),
-    "the? night before last": lambda now: relative.night(now, -2),
-    "the night before_now": lambda now: relative.night(now, -1),
-    "the UNIT before_now": lambda now, unit: relative.unit(now, -1, unit),
-    "the other day|night|morning|evening": relative.soft(14),
-    "the other week|weekend": relative.soft(30),
-    "the other month": relative.soft(90),
-    "these days": relative.soft(30),
-    "a while ago|back": relative.soft(365),
-    "some time ago|back": relative.soft(365),
-    "a moment ago": relative.soft(1),
-    "not so|too|that|very? long ago": relative.soft(60),
+    "the UNIT beforehand": lambda now, unit: relative.unit(now, -1, unit),
     "a? long time|while? ago": relative.long_ago,
     "ages ago": relative.long_ago,
-    "UNITS ago": relative.vaguely_ago,
-    "NUM d ago": lambda now, count: relative.ago(now, Duration.of(count, "day")),
-    "in the PRESENT": lambda now, unit: relative.unit(now, 0, unit),
-    "my|our PRESENT": lambda now, unit: relative.unit(now, 0, unit),
-    "HOUR a .? m .?": lambda now, hour: clock.hour(now, hour, 0),
-    "HOUR p .? m .?": lambda now, hour: clock.hour(now, hour, 12),
-    "h NUM": cycles.half_year,
-    "HOUR o clock": clock.hour,
-    "fy|cy NUM": cycles.short_year,
-    "new year|years 's? eve": _holiday(cal.yearly(12, 31)),
-    "new year 's? day": _holiday(cal.yearly(1, 1)),
-    "NEW year|years 's?": _holiday(cal.yearly(1, 1)),
-    "END_OF": lambda now, edge: subdivide.end_of_unit(now, *edge),
+    "in|my|our the? PRESENT": lambda now, unit: relative.unit(now, 0, unit),
     "coming|upcoming weekend": lambda now: now.unit("weekend", now.today.weekday() > 4),
-    "the? chinese|lunar new year 's? day?": _holiday(lambda year: lunar_day(year, 1, 1)),
-    "over|during|throughout? the? christmas|xmas eve": _holiday(cal.yearly(12, 24)),
-    "boxing day": _holiday(cal.yearly(12, 26)),
-    "easter monday": _holiday(cal.from_easter(1)),
-    "good friday": _holiday(cal.from_easter(-2)),
-    "over|during|throughout the? christmas|xmas": _holiday(cal.yearly(12, 24), 4),
-    "over|during|throughout? the? christmas|xmas holidays|holiday|break|vacation|period": _holiday(
-        cal.yearly(12, 24), 9
-    ),
-    "valentine|valentines 's? day": _holiday(cal.yearly(2, 14)),
-    "on|at|last|this|next valentine|valentines": _holiday(cal.yearly(2, 14)),
-    "st|saint .? patrick|patricks 's? day": _holiday(cal.yearly(3, 17)),
-    "black friday": _holiday(cal.yearly_weekday(11, _THU, 4, later=1)),
-    "cyber monday": _holiday(cal.yearly_weekday(11, _THU, 4, later=4)),
-    "labor|labour day": _holiday(cal.yearly_weekday(9, _MON, 1)),
-    "memorial day": _holiday(cal.yearly_weekday(5, _MON, -1)),
-    "independence day": _holiday(cal.yearly(7, 4)),
-    "mother|mothers 's? day": _holiday(cal.yearly_weekday(5, _SUN, 2)),
-    "father|fathers 's? day": _holiday(cal.yearly_weekday(6, _SUN, 3)),
 }
 
-_WHEN = "<art>? CYCLE|TIME|UNIT_NOW"
-_PHRASES = {
+
+def _weekday_week(now: Now, day: int) -> Reading | None:
+    """Saturday week: the Saturday after the coming one."""
+    coming = combine.coming(now, cycles.weekday(now, day)) if now.ahead else None
+    return now.unit_at("day", coming.start + cal.WEEK) if coming and coming.start else None
+
+
+_PHRASES: Table = {
     "REL calendar|fiscal|financial UNIT": relative.unit,
-    "PAST CYCLE": lambda now, _, cycle: combine.last(now, cycle),
-    "PAST DURATION": lambda now, _, amount: relative.rolling(now, amount),
-    "PAST UNIT": lambda now, _, unit: relative.rolling(now, Duration.of(1, unit)),
-    "PAST few|couple of? UNIT": lambda now, _, unit: relative.rolling(now, relative.few(now, unit)),
-    "OVER_LAST UNIT": lambda now, _, unit: relative.last_unit(now, unit),
     "REL season": cycles.season_from_now,
-    "UNIT before last": lambda now, unit: relative.unit(now, -2, unit),
-    "UNIT after next": lambda now, unit: relative.unit(now, 2, unit),
-    "CYCLE before last": lambda now, cycle: combine.last_but(now, 2, cycle),
-    "CYCLE just gone": combine.last,
-    "UNIT just gone": lambda now, unit: relative.unit(now, -1, unit),
-    "all UNIT long?": _all_of_the_present,
-    "the|this whole|entire|full UNIT": _all_of_the_present,
-    "REL CYCLE -|<to> CYCLE": lambda now, offset, first, final: (
-        (both := combine.stretch(first, final))
-        and (combine.last(now, both) if offset < 0 else combine.coming(now, both))
-    ),
-    "last|past|previous NUM WEEKDAYS": lambda now, count, weekday: combine.last_few(
-        now, count, cycles.weekday(now, weekday)
-    ),
-    "NUM PARTS <back>": lambda now, count, ends: combine.part_of_day(now, -count, ends),
-    "NUM SEASONS <back>": lambda now, count, season: combine.last_but(
-        now, count, cycles.season(now, season)
-    ),
-    "DURATION from now|today": lambda now, amount: relative.ago(now, amount, 1),
-    f"latter half of|in {_WHEN}": lambda now, when: subdivide.half(now, 2, when),
-    "earlier|sooner in? TIME|UNIT_NOW": subdivide.earlier,
-    "earlier|sooner in the CYCLE": subdivide.earlier_today,
-    "later in? TIME|UNIT_NOW": subdivide.still_to_come,
-    "rest|remainder|remaining of TIME|UNIT_NOW": subdivide.still_to_come,
-    "so far TIME": subdivide.so_far,
-    "this|same time TIME": subdivide.same_time,
-    "this|same day|date in? TIME": subdivide.same_day,
-    "DURATION before_now": relative.ago,
+    "latter half of|in <art>? CYCLE|TIME|UNIT_NOW": lambda now, when: subdivide.half(now, 2, when),
+    "DURATION beforehand": relative.ago,
     "UNIT to date": lambda now, unit: subdivide.so_far(now, now.unit(unit)),
     "UNIT starting|beginning|commencing on? <art>? CYCLE|TIME": lambda now, unit, when: (
         ranges.amount_from(now, Duration.of(1, unit), when)
     ),
     "UNIT ending|ended|finishing on? <art>? CYCLE|TIME": ranges.unit_up_to,
-    "DURATION prior to CYCLE|TIME": lambda now, amount, when: subdivide.amount_away(
-        now, amount, when, -1
-    ),
-    "on WEEKDAYS and WEEKDAYS": combine.every_weekday,
     "on|every WEEKDAYS": combine.every_weekday,
-    "WEEKDAY PARTS": _every_part,
-    "in the PARTS": lambda now, ends: combine.every(now, cycles.part_of_day(now, ends)),
-    "every|each UNIT on|in|at? the? CYCLE": lambda now, _, cycle: combine.every(now, cycle),
+    "on WEEKDAYS and WEEKDAYS": combine.every_weekday,
     "on|every|each weekdays|workdays": lambda now: combine.every(now, cycles.workdays(now)),
     "on weekends": lambda now: combine.every(now, cycles.weekends(now)),
-    "WEEKDAY week": lambda now, day: (
-        (
-            (coming := combine.coming(now, cycles.weekday(now, day)))
-            and now.ahead
-            and coming.start
-            and now.unit_at("day", coming.start + cal.WEEK)
-        )
-        or None
-    ),
+    "WEEKDAY week": _weekday_week,
 }
 
 _ONE = "<art>? CYCLE|TIME|SAID_YEAR"
-_RANGES = {
+_RANGES: Table = {
     f"starting|beginning from|on|in? {_ONE}": ranges.onwards,
     f"greater|later than {_ONE}": ranges.after,
-    f"less|earlier than {_ONE}": ranges.before,
-    f"prior to {_ONE}": ranges.before,
-    f"on|at or after {_ONE}": ranges.onwards,
-    f"on|at or before {_ONE}": ranges.until,
-    f"no|not earlier|sooner than {_ONE}": ranges.onwards,
-    f"no|not later than {_ONE}": ranges.until,
-    f"up to and including {_ONE}": ranges.until,
-    f"up to {_ONE}": ranges.until,
-    f"as of|at {_ONE}": ranges.as_of,
-    "more|longer than AGO": lambda now, day: ranges.beyond(now, day, sure=True),
-    "over AGO": lambda now, day: ranges.beyond(now, day, sure=True),
-    "at least AGO": lambda now, day: ranges.beyond(now, day, sure=False),
-    "less|fewer than AGO": ranges.within,
-    "no|not more|longer than AGO": ranges.within,
-    "at most AGO": ranges.within,
-    "<within> DURATION": relative.ahead,
     "back TIME": _back,
-    "almost|nearly|roughly TIME": lambda _, when: when,
 }
 
 # --- Clauses around a time: "since I moved in March", "as mentioned on 5 May" --------------------
@@ -521,16 +515,27 @@ ENGLISH = Language(
             "one": "a an",
             "in": "in on during over for within throughout",
             "at": "at",
-            "about": "about around towards toward",
+            "about": "about around towards toward almost nearly roughly",
             "of": "of containing",
             "inside": "of in",
             "this": "this",
             "from": "from",
             "to": "to through thru until till",
             "since": "since",
-            "until": "until till by",
-            "before": "before preceding",
+            "more_than": "more|longer_than over",
+            "at_least": "at_least",
+            "less_than": "less_than fewer_than no|not_more|longer_than at_most",
+            "until": "until till by up_to up_to_and_including on|at_or_before no|not_later_than",
+            "before": "before preceding prior_to earlier_than less_than",
             "after": "after following",
+            "onwards": "on|at_or_after no|not_earlier|sooner_than",
+            "as_of": "as_of|at",
+            "so_far": "so_far",
+            "earlier": "earlier sooner",
+            "rest": "later rest remainder remaining",
+            "whole": "all the|this_whole|entire|full",
+            "same_time": "this|same_time",
+            "same_day": "this|same_day|date_in?",
             "between": "between",
             "and": "and",
             "or": "or",
@@ -548,6 +553,7 @@ ENGLISH = Language(
             "fortnight": "fortnight fortnights",
             "past": "past",
             "to_hour": "to",
+            "oclock": "o_clock",
             "year": "year",
             "thousand": "thousand",
             "to_the_day": "exactly",
@@ -583,13 +589,10 @@ ENGLISH = Language(
         decide=_decide,
         clauses=_CLAUSES,
         numbers={
-            "TEEN|TENS TENS": _two_halves,
-            "TEEN|TENS TENS -? ONES": _two_halves,
-            "TEEN|TENS oh ONES": _two_halves,
-            "TEEN|TENS TEEN": _two_halves,
+            "TEEN|TENS TENS|TEEN": _two_halves,
+            "TEEN|TENS oh|TENS -? ONES": _two_halves,
             "TEEN hundred": _two_halves,
             "ONES hundred": lambda _, hundreds: number_kinds(100 * hundreds),
-            "<one>? hundred": lambda _: number_kinds(100),
             "TEEN|TENS -? DECADE": lambda _, century, years: {"SURE_DECADE": 100 * century + years},
         },
         dates=_DATES,

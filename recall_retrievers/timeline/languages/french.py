@@ -1,4 +1,9 @@
-"""The French words of time, and orders that only French has."""
+"""The French words of time, and orders that only French has.
+
+How to read it: `_KINDS` are the words by kind and value, without accents, the `roles` those that
+only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what looks
+back or ahead, here with accents.
+"""
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.patterns import Language, spoken_hours
@@ -6,10 +11,17 @@ from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Vocabulary, words_of
 from recall_retrievers.timeline.meanings import combine, cycles, relative
 
+_NUMBERS = (
+    "un une,deux,trois,quatre,cinq,six,sept,huit,neuf,dix,onze,douze,treize,quatorze,quinze,seize,"
+    "dix_-?_sept,dix_-?_huit,dix_-?_neuf,vingt"
+)
 _ORDINALS = "deuxieme second seconde,troisieme,quatrieme,cinquieme"
 
 _KINDS: dict[str, dict[object, str]] = {
-    "DAYWORD": {-1: "hier", 1: "demain"},
+    "DAYWORD": {
+        0: "aujourd_hui", -1: "hier", -2: "avant_-?_hier", 1: "demain", 2: "apres_-?_demain",
+    },
+    "NIGHT": {-1: "cette_nuit"},
     "WEEKDAY": {
         0: "lundi", 1: "mardi", 2: "mercredi", 3: "jeudi", 4: "vendredi", 5: "samedi",
         6: "dimanche",
@@ -23,27 +35,26 @@ _KINDS: dict[str, dict[object, str]] = {
         7: "juillet juil", 8: "aout", 9: "septembre sept", 10: "octobre oct", 11: "novembre nov",
         12: "decembre dec",
     },
-    "UNITS": {"day": "jours", "week": "semaines", "month": "mois", "year": "annees ans"},
+    "UNITS": {"day": "jours", "week": "semaines", "year": "annees ans"},
     "UNIT": {
         "minute": "minute minutes", "hour": "heure heures", "day": "jour jours journee",
-        "week": "semaine semaines", "weekend": "weekend weekends", "month": "mois",
+        "week": "semaine semaines", "weekend": "weekend weekends week_-_end|ends", "month": "mois",
         "quarter": "trimestre trimestres", "year": "an ans annee annees",
         "decade": "decennie decennies", "century": "siecle siecles",
     },
     "SEASON": {0: "printemps", 1: "ete", 2: "automne", 3: "hiver"},
     "PART": {
-        (5, 12): "matin matinee", (12, 14): "midi", (17, 24): "soir soiree", (21, 29): "nuit",
+        (5, 12): "matin matinee", (12, 14): "midi", (12, 17): "apres_-?_midi",
+        (17, 24): "soir soiree", (21, 29): "nuit",
     },
     "REL": {
-        -1: "dernier derniere derniers dernieres passe "
-            "passee passes passees precedent precedente",
-        0: "ce cet cette ces", 1: "prochain prochaine prochains prochaines",
+        -1: "dernier derniere derniers dernieres", 0: "ce cet cette ces",
+        1: "prochain prochaine prochains prochaines", -2: "avant_-_dernier|derniere",
     },
+    "REL_BEHIND": {-1: "passe passee passes passees precedent precedente"},
     "COUNT": {
-        1: "un une", 2: "deux", 3: "trois", 4: "quatre", 5: "cinq", 6: "six", 7: "sept",
-        8: "huit", 9: "neuf", 10: "dix", 11: "onze", 12: "douze", 13: "treize", 14: "quatorze",
-        15: "quinze", 16: "seize", 20: "vingt", 30: "trente", 40: "quarante", 50: "cinquante",
-        60: "soixante",
+        **dict(enumerate(_NUMBERS.split(","), 1)),
+        30: "trente", 40: "quarante", 50: "cinquante", 60: "soixante",
     },
     "ORD": {1: "premier premiere", **dict(enumerate(_ORDINALS.split(","), 2))},
     "EDGE": {1: "mi milieu"},
@@ -53,6 +64,12 @@ _KINDS: dict[str, dict[object, str]] = {
     "HOLIDAY": {
         cal.yearly(12, 25): "noel",
         cal.yearly(11, 1): "toussaint", cal.easter: "paques",
+        cal.yearly(1, 1): "le_nouvel_an", cal.yearly(12, 31): "saint_-?_sylvestre",
+        cal.yearly(12, 24): "reveillon_de_noel",
+    },
+    "HOLIDAYS": {cal.OVER_CHRISTMAS: "pendant|durant_noel pendant|durant_les_fetes_de_noel"},
+    "DECADE": {
+        70: "soixante_-_dix", 80: "quatre_-_vingt", 90: "quatre_-_vingt_-_dix",
     },
     "HINT": {1: "quinzaine aujourd week sylvestre nouvel"},
     "SOFT": {30: "recemment dernierement"},
@@ -62,15 +79,16 @@ _CUES = Cues(
     *ront prévu* attendu* est_confirmée? est_reportée? est_organisée? est_réservée?""",
     arranged="""(?:réserv|planifi|programm|command|fix|invit)ée?s? inscrite?s? convenu places
     démission accept*""",
-    back="""été_* *é *ée *és *ées *ait *aient *ions eu pris mis fait faite* dit vu vue* lu lue* venu*
-    parti partie* sorti* mort* né née* fini* réussi ouvert* écrit* choisi* dormi appris compris
-    rempli servi suivi bu pu su dû cru plu perdu* vendu* rendu* reçu* couru* connu* descendu*
-    attendu répondu entendu voulu vécu fut furent""",
-    present="""retrouver voir appeler payer récupérer rendre billets? réservations? échéance date_limite délai livraison retrait dernier_jour à_rendre à_payer valable*
-    rendez-vous rdv est sont suis ai as a avons avez ont commence* débute* finit finissent termine*
-    expire* renouvelle* ouvre* ferme* arrive* part partent partons vient viennent
-    déménagent? travaillent? rentrent? passent? prend prennent jouent? reçoit reçoivent fêtent? court
-    voit marient? font rend rendent opèrent? visitent? visitons""",
+    back="""été_* *é *ée *és *ées *ait *aient *ions eu pris mis fait faite* dit vu vue* lu lue*
+    venu* parti partie* sorti* mort* né née* fini* réussi ouvert* écrit* choisi* dormi appris
+    compris rempli servi suivi bu pu su dû cru plu perdu* vendu* rendu* reçu* couru* connu*
+    descendu* attendu répondu entendu voulu vécu fut furent""",
+    present="""retrouver voir appeler payer récupérer rendre billets? réservations? échéance
+    date_limite délai livraison retrait dernier_jour à_rendre à_payer valable* rendez-vous rdv est
+    sont suis ai as a avons avez ont commence* débute* finit finissent termine* expire* renouvelle*
+    ouvre* ferme* arrive* part partent partons vient viennent déménagent? travaillent? rentrent?
+    passent? prend prennent jouent? reçoit reçoivent fêtent? court voit marient? font rend rendent
+    opèrent? visitent? visitons""",
     asking="""prévu* réservé* agenda libre dois ai-je_rendez-vous rendez-vous vais_voir""",
     never="café vrai bras opéra caméra extra gras draps para marché côté blé clé pré thé",
 )
@@ -82,13 +100,17 @@ FRENCH = Language(
         cues=_CUES,
         roles={
             "art": "le la les l",
-            "in": "en a au aux dans pendant durant sur vers pour",
+            "in": "en a au aux dans pendant durant sur vers pour au_cours_de|des|du",
             "of": "de du des d",
             "inside": "de du des d en",
             "from": "de du depuis",
-            "to": "a au jusqu jusqua",
-            "since": "depuis",
-            "until": "jusqua",
+            "to": "a au jusqu jusqua jusqu_a|au|aux|en",
+            "since": "depuis a_partir_de|du",
+            "until": "jusqua jusqu_a|au|aux|en d_ici_a|au|aux?",
+            "as_of": "en_date_de|du a_la_date_de|du",
+            "ago": "il_y_a",
+            "same_time": "a_la_meme_epoque",
+            "in_a_week": "en_huit",
             "before": "avant",
             "after": "apres",
             "between": "entre",
@@ -104,7 +126,11 @@ FRENCH = Language(
             "oclock": "h",
             "fortnight": "quinzaine",
             "year": "an annee",
-            "to_the_day": "exactement",
+            "more_than": "plus_de|d",
+            "at_least": "au_moins",
+            "less_than": "moins_de|d",
+            "rest": "reste",
+            "to_the_day": "exactement jour_pour_jour",
             "street": "rue place boulevard avenue quai station lycee pont",
         },
         common=words_of(
@@ -129,42 +155,14 @@ FRENCH = Language(
         nouns_first=True,
         phrases={"tous? les WEEKDAYS": combine.every_weekday},
         numbers={
-            "il y a": lambda _: {"<ago>": None},
             **spoken_hours("a|vers", "heure|heures"),
-            "week - end|ends": lambda _: {"UNIT": "weekend"},
-            "dix -? ONES": lambda _, one: {"NUM": 10 + one, "DAY": 10 + one, "HOUR": 10 + one},
         },
         dates={
-            "aujourd hui": lambda now: relative.day(now, 0),
-            "avant -? hier": lambda now: relative.day(now, -2),
-            "apres -? demain": lambda now: relative.day(now, 2),
-            "apres -? midi": lambda now: cycles.part_of_day(now, (12, 17)),
-            "jusqu a|au|aux|en": lambda _: {"<until>": None, "<to>": None},
-            "a partir de|du": lambda _: {"<since>": None},
-            "d ici a|au|aux?": lambda _: {"<until>": None},
-            "en date de|du": lambda _: {"<as_of>": None},
-            "a la date de|du": lambda _: {"<as_of>": None},
-            "au cours de|des|du": lambda _: {"<in>": None},
-            "a la meme epoque": lambda _: {"<same_time>": None},
-            "jour pour jour": lambda _: {"<to_the_day>": None},
-            "en huit": lambda _: {"<in_a_week>": None},
             "REL UNIT - ci": relative.unit,
-            "mois de MONTH": cycles.month,
             "a|ai|as|avons|avez|ont|avait ete": lambda *_: {},  # "a été" is no summer
             "la nuit REL": relative.night,
-            "cette nuit": lambda now: relative.night(now, -1),
-            "pendant|durant noel": cycles.christmas,
-            "pendant|durant les fetes de noel": cycles.christmas,
-            "le nouvel an": cycles.holiday(cal.yearly(1, 1)),
-            "saint -? sylvestre": cycles.holiday(cal.yearly(12, 31)),
-            "reveillon de noel": cycles.holiday(cal.yearly(12, 24)),
-            "avant <art>? -? UNIT": lambda *_: None,
-            "avant - REL UNIT": lambda now, _, unit: relative.unit(now, -2, unit),
-            "avant - REL": lambda *_: {"REL": -2},
-            "ces REL temps": lambda now, _: relative.soft(30)(now),
-            "annees quatre - vingt": lambda now: cycles.decade(now, 80),
-            "annees quatre - vingt - dix": lambda now: cycles.decade(now, 90),
-            "annees soixante - dix": lambda now: cycles.decade(now, 70),
+            "ces REL temps": lambda now, _: relative.soft(now, 30),
+            "UNIT DECADE": lambda now, _, years: cycles.decade(now, years),
             "ORD semestre": cycles.half_year,
         },
     )

@@ -1,4 +1,9 @@
-"""The German words of time, and orders that only German has."""
+"""The German words of time, and orders that only German has.
+
+How to read it: `_KINDS` are the words by kind and value, without accents, the `roles` those that
+only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what looks
+back or ahead, here with accents.
+"""
 
 import re
 
@@ -7,7 +12,7 @@ from recall_retrievers.timeline.grammar.neighbours import NO_TIME, Place
 from recall_retrievers.timeline.grammar.patterns import Language
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, words_of
-from recall_retrievers.timeline.meanings import combine, cycles, relative
+from recall_retrievers.timeline.meanings import combine, relative
 
 
 def _forms(*stems: str) -> str:
@@ -23,20 +28,10 @@ _BEFORE_A_NAME = (
 ) + _forms("letzt", "vergangen", "vorig", "dies", "nachst", "kommend", "vorletzt", "jed", "ganz")
 _PRONOUNS = " ich wir er sie es du ihr man ist sind war habe haben hat "
 _ONES = ["ein", "zwei", "drei", "vier", "funf", "sechs", "sieben", "acht", "neun"]
-_TEENS = [
-    "zehn",
-    "elf",
-    "zwolf",
-    "dreizehn",
-    "vierzehn",
-    "funfzehn",
-    "sechzehn",
-    "siebzehn",
-    "achtzehn",
-    "neunzehn",
-]
+_TEENS = ["zehn", "elf", "zwolf"]
+_TEENS += [f"{stem}zehn" for stem in ("drei", "vier", "funf", "sech", "sieb", "acht", "neun")]
 _TENS = ["zwanzig", "dreissig", "vierzig", "funfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
-_NUMBERS = {
+_NUMBERS: dict[object, str] = {
     **dict(enumerate(_ONES + _TEENS, 1)),
     **{
         10 * ten + one: (f"{_ONES[one - 1]}und{tens}" if one else tens)
@@ -95,7 +90,7 @@ _KINDS: dict[str, dict[object, str]] = {
     },
     "HOLIDAY": {
         cal.yearly(12, 25): "weihnachten weihnachtstag",
-        cal.yearly(12, 24): "heiligabend weihnachtstage weihnachtstagen",
+        cal.yearly(12, 24): "heiligabend",
         cal.yearly(12, 31): "silvester",
         cal.yearly(1, 1): "neujahr",
         cal.yearly(2, 14): "valentinstag",
@@ -104,26 +99,33 @@ _KINDS: dict[str, dict[object, str]] = {
         cal.from_easter(-2): "karfreitag",
         cal.from_easter(49): "pfingsten",
     },
+    "HOLIDAYS": {
+        cal.OVER_CHRISTMAS: "weihnachtstage weihnachtstagen wahrend|uber_weihnachten",
+    },
     "SOFT": {30: "kurzlich neulich letztens unlangst"},
     "HINT": {1: "kw kalenderwoche"},
 }  # fmt: skip
 _CUES = Cues(
-    ahead="""werde werden werdet wird wirst muss musst muessen müssen müsst soll sollen sollst sollt
-    will wollen möchte* kann können darf dürfen würde* (?:ist|sind)_ge*t ist_angesetzt vorgesehen eingeplant""",
-    arranged="""geplant gebucht* reserviert* vereinbart* bestellt* ausgemacht angemeldet anmelden eingeladen
-    einladung verabredet karten tickets eingetragen gekündigt beantragt zugesagt abgemacht""",
+    ahead="""werde werden werdet wird wirst muss musst muessen müssen müsst soll sollen sollst
+    sollt will wollen möchte* kann können darf dürfen würde* (?:ist|sind)_ge*t ist_angesetzt
+    vorgesehen eingeplant""",
+    arranged="""geplant gebucht* reserviert* vereinbart* bestellt* ausgemacht angemeldet anmelden
+    eingeladen einladung verabredet karten tickets eingetragen gekündigt beantragt zugesagt
+    abgemacht""",
     back="""ge*t ge*en *ge*t *ge*en *iert ver*t ver*en be*t be*en er*t er*en ent*en ent*t zer*t
     über*en unter*en war waren warst hatte hatten wurde* ging* kam* fuhr* flog* fand* traf* zog*
     lief* gab* sah* nahm* begann* verlor* brach* blieb* lag* stand* fiel* schrieb* sprach* aß*
     schlief* hielt* ließ* rief* starb* sang* stieg* trank* schloss* *te *ten *test *tet""",
-    present="""treffen abholen besuchen anrufen zahlen einreichen kündigen *termin* frist fällig abgabe lieferung abholung letzter_tag letzter_arbeitstag
-    gültig gilt gelten läuft reservierung buchung arbeite* verlängert* ist sind bin seid hat habe haben fällt findet fängt fährt tritt trifft zieht ziehen
-    beginnt beginnen startet starten endet enden öffnet öffnen schließt verlängert* erneuert kommt
-    kommen geht gehen fliege fliegt fliegen treffe heirate heiratet reise reist arbeite arbeitet
-    feiere feiert feiern fahre fahren mache macht machen spiele spielt spielen besuche besucht
-    wechsle wechselt kehrt kehre eröffnet zahle zahlt bringe bringt nehme nehmen bekomme bekommt
-    hole holt steht stehen bleibe bleibt helfe hilft gebe gibt kaufe kauft sehe sieht schreibe
-    schreibt lerne lernt wohne wohnt operiert trete läuft_ab findet_statt los""",
+    present="""treffen abholen besuchen anrufen zahlen einreichen kündigen *termin* frist
+    fällig abgabe lieferung abholung letzter_tag letzter_arbeitstag gültig gilt gelten läuft
+    reservierung buchung arbeite* verlängert* ist sind bin seid hat habe haben fällt findet
+    fängt fährt tritt trifft zieht ziehen beginnt beginnen startet starten endet enden öffnet
+    öffnen schließt verlängert* erneuert kommt kommen geht gehen fliege fliegt fliegen treffe
+    heirate heiratet reise reist arbeite arbeitet feiere feiert feiern fahre fahren mache macht
+    machen spiele spielt spielen besuche besucht wechsle wechselt kehrt kehre eröffnet zahle
+    zahlt bringe bringt nehme nehmen bekomme bekommt hole holt steht stehen bleibe bleibt helfe
+    hilft gebe gibt kaufe kauft sehe sieht schreibe schreibt lerne lernt wohne wohnt operiert
+    trete läuft_ab findet_statt los""",
     asking="""geplant gebucht fällig steht_an ansteht vor_habe habe_ich_vor haben_wir_vor
     im_kalender frei was_mache_ich was_machen_wir was_tun_wir treffe_ich treffen_wir""",
     never="""heute bitte letzte* nächste* erste* beste* größte* höchste* neueste* älteste* dritte*
@@ -152,10 +154,10 @@ GERMAN = Language(
             "of": "von vom des der",
             "inside": "von vom des der im in",
             "from": "von vom ab fur",
-            "to": "bis",
+            "to": "bis bis_zum|zur",
             "since": "seit",
-            "until": "bis",
-            "as_of": "stand",
+            "until": "bis bis_zum|zur",
+            "as_of": "stand mit_stand stand_von|vom mit_stand_von|vom",
             "before": "vor",
             "after": "nach",
             "between": "zwischen",
@@ -177,6 +179,12 @@ GERMAN = Language(
             "morning": "morgen",
             "now": "heute jetzt",
             "to_the_day": "genau",
+            "more_than": "mehr|langer_als",
+            "at_least": "mindestens",
+            "less_than": "weniger_als hochstens",
+            "so_far": "bisher bislang",
+            "rest": "rest",
+            "whole": "ganze ganzen ganzes",
             "street": "strasse straße platz allee weg",
         },
         common=words_of(
@@ -202,13 +210,9 @@ GERMAN = Language(
             "DAYWORD <morning>|fruh": lambda now, offset: combine.part_of_day(now, offset, (5, 12)),
             "guten <morning>|PART|UNIT": lambda *_: {},
             "am <morning>": lambda _: {},
-            "in REL zeit": lambda now, _: relative.soft(30)(now),
+            "in REL zeit": lambda now, _: relative.soft(now, 30),
             "um REL zeit": lambda _now, _rel: {"<same_time>": None},
             "REL nacht": relative.night,
-            "wahrend|uber weihnachten": cycles.christmas,
-            "<in> <art>? weihnachtstage|weihnachtstagen": cycles.christmas,
-            "bis zum|zur": lambda _: {"<to>": None, "<until>": None},
-            "mit? stand von|vom?": lambda _: {"<as_of>": None},
         },
     )
 )

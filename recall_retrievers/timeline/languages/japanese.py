@@ -1,20 +1,24 @@
-"""The Japanese words of time, orders that only Japanese has, and its traps."""
+"""The Japanese words of time, orders that only Japanese has, and its traps.
+
+How to read it: `_KINDS` are the words by kind and value, the `roles` at the end those that only
+lead or link; `grammar.unspaced` says in which orders they name a time.
+"""
 
 import re
 from dataclasses import replace
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.engine import Expression, Table
-from recall_retrievers.timeline.grammar.lexing import Kinds
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.unspaced import WHEN, Script, Unspaced, past
+from recall_retrievers.timeline.grammar.vocabulary import Kinds, words_of
 from recall_retrievers.timeline.meanings import combine, cycles, ranges, relative
 
 _KINDS: dict[str, dict[object, str]] = {
     "DAYWORD": {
-        0: "今日 きょう 本日", -1: "昨日 きのう さくじつ", -2: "一昨日 おととい", -3: "一昨昨日 さきおととい",
-        1: "明日 あした あす", 2: "明後日 あさって",
+        0: "今日 きょう 本日", -1: "昨日 きのう さくじつ", -2: "一昨日 おととい",
+        -3: "一昨昨日 さきおととい", 1: "明日 あした あす", 2: "明後日 あさって",
     },
     "NIGHT": {-1: "昨夜 昨晩 ゆうべ", 0: "今夜 今晩"},
     "DAYPART": {(0, (5, 12)): "今朝 けさ"},
@@ -27,11 +31,13 @@ _KINDS: dict[str, dict[object, str]] = {
         (-2, "year"): "一昨年 おととし", (2, "year"): "再来年",
         (0, "weekend"): "週末 今週末", (-1, "weekend"): "先週末", (1, "weekend"): "来週末",
         (-2, "weekend"): "先々週末",
-        (-1, "quarter"): "前四半期 先四半期", (0, "quarter"): "今四半期", (1, "quarter"): "来四半期",
+        (-1, "quarter"): "前四半期 先四半期", (0, "quarter"): "今四半期",
+        (1, "quarter"): "来四半期",
     },
     "UNIT": {
         "minute": "分間 分", "hour": "時間", "day": "日間 日", "week": "週間 週",
-        "month": "か月 ヶ月 カ月 ケ月 ヵ月 箇月 か月間 ヶ月間 カ月間 ケ月間 ヵ月間", "year": "年間 年 ヶ年 か年",
+        "month": "か月 ヶ月 カ月 ケ月 ヵ月 箇月 か月間 ヶ月間 カ月間 ケ月間 ヵ月間",
+        "year": "年間 年 ヶ年 か年",
     },
     "WEEKDAY": {
         number: f"{day}曜日 {day}曜" for number, day in enumerate("月火水木金土日")
@@ -53,14 +59,22 @@ _KINDS: dict[str, dict[object, str]] = {
     "HOLIDAY": {
         cal.yearly(12, 25): "クリスマス", cal.yearly(12, 24): "クリスマスイブ クリスマス・イブ",
         cal.yearly(12, 31): "大晦日 大みそか", cal.yearly(1, 1): "元日 元旦",
-        cal.yearly(2, 14): "バレンタイン バレンタインデー", cal.yearly(10, 31): "ハロウィン ハロウィーン",
-        cal.yearly(5, 5): "こどもの日 子供の日", cal.yearly(7, 7): "七夕", cal.easter: "イースター 復活祭",
+        cal.yearly(2, 14): "バレンタイン バレンタインデー",
+        cal.yearly(10, 31): "ハロウィン ハロウィーン",
+        cal.yearly(5, 5): "こどもの日 子供の日", cal.yearly(7, 7): "七夕",
+        cal.easter: "イースター 復活祭",
+    },
+    "HOLIDAYS": {
+        (cal.yearly(1, 1), 3): "正月 お正月", (cal.yearly(4, 29), 7): "ゴールデンウィーク",
+        (cal.yearly(8, 13), 4): "お盆",
+        cal.OVER_CHRISTMAS: "クリスマスの間 クリスマス期間 クリスマス中",
     },
     "SOFT": {30: "最近 近頃 この頃 このごろ ここのところ", 14: "先日 この間 このあいだ"},
 }  # fmt: skip
 _END = "(?:だ|です|よ|ね|が|ので|から|けど)*(?=$|[、。？?])"
 _CUES = Cues(
-    ahead=rf"""予定 つもり (?:はず|だろう|でしょう|[うくぐすつぬぶむ]|(?<!てい)る|です|ます|ない|まで){_END}""",
+    ahead=rf"""予定 つもり
+    (?:はず|だろう|でしょう|[うくぐすつぬぶむ]|(?<!てい)る|です|ます|ない|まで){_END}""",
     arranged="予約 申し込 招待 注文 約束 チケット 手配",
     back=rf"(?:た|んだ|いだ)(?:の|ん|ら)?{_END}",
     present="締め?切り? 期限 最終日",
@@ -68,53 +82,17 @@ _CUES = Cues(
     spaced=False,
 )
 
-_LOOKALIKES = frozenset(
-    [
-        "今日子",
-        "明日香",
-        "三日月",
-        "三日坊主",
-        "一日中",
-        "一年中",
-        "日曜大工",
-        "金曜ロードショー",
-        "土曜ワイド",
-        "月曜病",
-        "最近の若者",
-        "二日酔い",
-        "十日町",
-        "四日市",
-        "八日市",
-        "前年比",
-        "春巻き",
-        "春雨",
-        "秋刀魚",
-        "朝食",
-        "昼食",
-        "夕食",
-        "夜食",
-        "朝ごはん",
-        "昼ごはん",
-        "晩ごはん",
-        "夜景",
-        "昼寝",
-        "夜行",
-        "夏目",
-        "冬瓜",
-        "春樹",
-        "秋葉原",
-        "夏祭り",
-        "末っ子",
-        "クリスマスマーケット",
-        "クリスマスツリー",
-        "クリスマスプレゼント",
-        "クリスマスカード",
-    ]
+_LOOKALIKES = words_of(
+    """今日子 明日香 三日月 三日坊主 一日中 一年中 日曜大工 金曜ロードショー 土曜ワイド
+    月曜病 最近の若者 二日酔い 十日町 四日市 八日市 前年比 春巻き 春雨 秋刀魚 朝食
+    昼食 夕食 夜食 朝ごはん 昼ごはん 晩ごはん 夜景 昼寝 夜行 夏目 冬瓜 春樹
+    秋葉原 夏祭り 末っ子 クリスマスマーケット クリスマスツリー クリスマスプレゼント
+    クリスマスカード"""
 )
 _ADDRESSED = ("さん", "ちゃん", "くん", "君", "様", "さま")
 
 
-def _is_number(text: str, at: int, end: int, kinds: Kinds) -> Kinds:
+def _is_number(text: str, _at: int, end: int, kinds: Kinds) -> Kinds:
     """A day of the month is followed by a particle: 3日に, and not 3日酔い."""
     kinds = {kind: value for kind, value in kinds.items() if kind != "HAN"}
     after = text[end + 1 : end + 2]
@@ -133,11 +111,6 @@ def _latest(now: Now, cycle: Cycle) -> Reading | None:
     return combine.last(now, cycle) if cycle.unit != "day" else None
 
 
-def _holiday(month: int, day: int, days: int):
-    rule = cycles.holiday(cal.yearly(month, day), days)
-    return lambda now: rule(now)
-
-
 _DATES: Table = {
     "QUARTER": cycles.quarter,
     "第? NUM 四半期": cycles.quarter,
@@ -146,10 +119,6 @@ _DATES: Table = {
     "ERA 元 年": lambda now, base: cycles.year(now, base + 1),
     "何 UNIT か?": relative.few,
     "半年": lambda _: Duration.of(6, "month"),
-    "正月|お正月": _holiday(1, 1, 3),
-    "ゴールデンウィーク": _holiday(4, 29, 7),
-    "お盆": _holiday(8, 13, 4),
-    "クリスマスの間|クリスマス期間|クリスマス中": cycles.christmas,
 }
 _PHRASES: Table = {
     "SOFT <of>? DURATION": lambda now, _, amount: past(now, amount),

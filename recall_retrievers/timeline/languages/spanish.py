@@ -1,4 +1,9 @@
-"""The Spanish words of time, and orders that only Spanish has."""
+"""The Spanish words of time, and orders that only Spanish has.
+
+How to read it: `_KINDS` are the words by kind and value, without accents, the `roles` those that
+only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what looks
+back or ahead, here with accents.
+"""
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.patterns import Language, spoken_hours
@@ -18,7 +23,9 @@ _NUMBERS = (
 _TENS = ["treinta", "cuarenta", "cincuenta", "sesenta", "setenta", "ochenta", "noventa"]
 
 _KINDS: dict[str, dict[object, str]] = {
-    "DAYWORD": {0: "hoy", -1: "ayer", -2: "anteayer antier", 1: "manana"},
+    "DAYWORD": {
+        0: "hoy", -1: "ayer", -2: "anteayer antier antes_de_ayer", 1: "manana", 2: "pasado_manana",
+    },
     "NIGHT": {-1: "anoche", -2: "anteanoche"},
     "WEEKDAY": {
         0: "lunes", 1: "martes", 2: "miercoles", 3: "jueves", 4: "viernes", 5: "sabado",
@@ -31,14 +38,15 @@ _KINDS: dict[str, dict[object, str]] = {
     "UNITS": {"day": "dias", "week": "semanas", "month": "meses", "year": "anos"},
     "UNIT": {
         "minute": "minuto minutos", "hour": "hora horas", "day": "dia dias",
-        "week": "semana semanas", "month": "mes meses", "quarter": "trimestre trimestres",
+        "week": "semana semanas", "weekend": "fin|fines_de_semana",
+        "month": "mes meses", "quarter": "trimestre trimestres",
         "year": "ano anos", "decade": "decada decadas", "century": "siglo siglos",
     },
     "SEASON": {0: "primavera", 1: "verano", 2: "otono", 3: "invierno"},
     "PART": {(0, 6): "madrugada", (12, 14): "mediodia", (12, 20): "tarde", (20, 29): "noche"},
     "REL": {
         -1: "pasado pasada pasados pasadas ultimo ultima ultimos ultimas",
-        0: "este esta estos estas", 1: "proximo proxima proximos proximas",
+        0: "este esta estos estas", 1: "proximo proxima proximos proximas que_viene",
         -2: "antepasado antepasada penultimo penultima",
     },
     "COUNT": {
@@ -60,25 +68,26 @@ _KINDS: dict[str, dict[object, str]] = {
     "HOLIDAY": {
         cal.yearly(12, 25): "navidad navidades",
         cal.yearly(12, 24): "nochebuena",
-        cal.yearly(12, 31): "nochevieja", cal.easter: "pascua",
+        cal.yearly(12, 31): "nochevieja", cal.easter: "pascua", cal.yearly(1, 1): "ano_nuevo",
     },
+    "HOLIDAYS": {cal.OVER_CHRISTMAS: "durante|por_la?_navidad durante|en|por_las?_navidades"},
     "HINT": {1: "quincena"},
-    "SOFT": {30: "recientemente ultimamente"},
+    "SOFT": {30: "recientemente ultimamente hace_poco"},
 }  # fmt: skip
 _CUES = Cues(
     ahead="""voy va van vas vamos debo debe deben debemos *aré *eré *iré *ará *erá *irá *arán *erán
-    *irán *aremos *eremos *iremos *drá *drán habrá hará previst*
-    está_*ado está_*ido están_*ados están_*idos""",
+    *irán *aremos *eremos *iremos *drá *drán habrá hará previst* está_*ado está_*ido están_*ados
+    están_*idos""",
     arranged="""(?:reserv|program|planific|contrat|agend|apunt|invit|acord|encarg|matricul|anot)(?:é|ó|aron|ad[oa]s?)
     inscrib(?:í|ió) inscrit[oa]s? quedé quedó pedí pidió entradas billetes renuncia""",
     back="""*ado *ido *ó *é *í *aron *ieron *yeron *aste *iste *amos *imos *aba *aban *ía *ían
     *íamos fue fui fuimos fueron hizo hice hicimos hicieron dio di vio vi tuvo tuve tuvimos estuv*
     pud* pus* quis* dij* vin* anduv* era eran iba iban""",
     present="""reserva entregar quedar recoger llamar pagar visitar ver_a quier* pued* estren[ao]n?
-    coge entreg[ao]n? juega juegan cita* plazo fecha_límite vencimiento entrega recogida último_día válid* es son está
-    están estoy estamos hay tengo tiene tienen tenemos empiezan? empieza empiezo comienzan?
-    comienza terminan? acaban? vencen? caducan? expiran? renuevan? inician? cumplen? abren?
-    cierran? llegan? salen? salgo viaj[ao]n? vuela vuelo vuelven? vienen? quedan? cas[ao]n?
+    coge entreg[ao]n? juega juegan cita* plazo fecha_límite vencimiento entrega recogida último_día
+    válid* es son está están estoy estamos hay tengo tiene tienen tenemos empiezan? empieza empiezo
+    comienzan? comienza terminan? acaban? vencen? caducan? expiran? renuevan? inician? cumplen?
+    abren? cierran? llegan? salen? salgo viaj[ao]n? vuela vuelo vuelven? vienen? quedan? cas[ao]n?
     visit[ao]n? oper[ao]n? cambi[ao]n? mud[ao]n? trabaj[ao]n? celebr[ao]n? juega pag[ao]n? recojo
     toca vemos hacen? hago regres[ao]n? parte corren? dura""",
     asking="""tengo tenemos hay previsto previsto* planead* reservad* libre agenda vence toca veo
@@ -98,13 +107,17 @@ SPANISH = Language(
             "inside": "de del en",
             "from": "de del desde",
             "to": "a al hasta",
-            "since": "desde",
-            "until": "hasta",
+            "since": "desde a_partir_de|del",
+            "until": "hasta de_aqui_a|al",
+            "as_of": "a|en_fecha_de|del|a|al",
+            "before": "antes_de|del",
+            "after": "despues_de|del",
             "between": "entre",
             "and": "y e",
             "or": "o",
             "ago": "hace",
-            "will": "dentro",
+            "will": "dentro dentro_de",
+            "same_time": "por|en_estas_fechas a_estas_alturas_de|del",
             "every": "cada",
             "few": "unos unas algunos algunas pocos pocas",
             "couple": "par",
@@ -116,6 +129,10 @@ SPANISH = Language(
             "year": "ano",
             "now": "hoy ahora",
             "to_the_day": "exactamente",
+            "more_than": "mas_de",
+            "at_least": "al_menos por_lo_menos",
+            "less_than": "menos_de",
+            "rest": "resto",
             "morning": "manana",
             "street": "calle plaza avenida paseo estacion colegio",
         },
@@ -135,31 +152,15 @@ SPANISH = Language(
         nouns_first=True,
         numbers={
             **spoken_hours("a|sobre las|la"),
-            "fin|fines de semana": lambda _: {"UNIT": "weekend"},
         },
         phrases={
             "los CYCLE": lambda now, day: combine.every(now, day) if day.unit == "week" else None
         },
         dates={
-            "antes de ayer": lambda now: relative.day(now, -2),
-            "pasado manana": lambda now: relative.day(now, 2),
             "el UNIT": lambda now, unit: relative.unit(now, 0, unit) if unit == "weekend" else None,
-            "antes de|del": lambda _: {"<before>": None},
-            "despues de|del": lambda _: {"<after>": None},
-            "a partir de|del": lambda _: {"<since>": None},
-            "de aqui a|al": lambda _: {"<until>": None},
-            "a|en fecha de|del|a|al": lambda _: {"<as_of>": None},
             "de|por la <morning>": lambda now: cycles.part_of_day(now, (5, 12)),
             "esta <morning>": lambda now: combine.this(now, cycles.part_of_day(now, (5, 12))),
             "la|una|cada|toda|buenas|las <morning>": lambda _: {},
-            "durante <art>? navidad|navidades": cycles.christmas,
-            "en|por <art>? navidades": cycles.christmas,
-            "ano nuevo": cycles.holiday(cal.yearly(1, 1)),
-            "hace poco": relative.soft(30),
-            "dentro de": lambda _: {"<will>": None},
-            "que viene": lambda _: {"REL": 1},
-            "por|en estas fechas": lambda _: {"<same_time>": None},
-            "a estas alturas de|del": lambda _: {"<same_time>": None},
         },
     )
 )

@@ -53,18 +53,6 @@ def last_few(now: Now, count: int, cycle: Cycle) -> Reading | None:
     return Reading(first.start, final.end, cycle.grain, recurrence=cycle.fields)
 
 
-def last_stretch(now: Now, first: Cycle, final: Cycle) -> Reading | None:
-    """Last Mon - Wed: the latest such days that are all over."""
-    both = stretch(first, final)
-    return last(now, both) if both else None
-
-
-def next_stretch(now: Now, first: Cycle, final: Cycle) -> Reading | None:
-    """Next Tue to Thu."""
-    both = stretch(first, final)
-    return coming(now, both) if both else None
-
-
 def part_of_day(now: Now, offset: int, ends: tuple[int, int]) -> Reading | None:
     """Tomorrow morning, two nights ago."""
     reading = side_by_side(now, now.unit("day", offset), cycles.part_of_day(now, ends))

@@ -1,6 +1,5 @@
 """Dates and other recurring times: "March", "5 May", "Tuesday", "summer", "the morning"."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -88,6 +87,16 @@ def weekends(_: Now) -> Cycle:
     return Cycle("week", "weekend", at, fields=Recurrence(weekdays=frozenset({5, 6})))
 
 
+def workdays(_: Now) -> Cycle:
+    """Monday to Friday of every week."""
+    return Cycle(
+        "week",
+        "day",
+        lambda start: _span(cal.start_of("week", start), "day", 5, "day"),
+        fields=Recurrence(weekdays=frozenset(range(5))),
+    )
+
+
 def season(now: Now, number: int) -> Cycle:
     """Spring is 0 and winter 3: three whole months, or the astronomical quarter."""
     first_month = (number + (2 if now.southern else 0)) % 4 * 3 + 3
@@ -142,15 +151,14 @@ def week_of_year(_: Now, number: int) -> Cycle | None:
     )
 
 
-def holiday(found_in: Callable[[int], datetime], days: int = 1) -> Callable[[Now], Cycle]:
-    """A holiday, from the function that gives its day in a year."""
-    return lambda _: Cycle(
-        "year", "day", lambda year: _span(found_in(year.year), "day", days, "day")
-    )
+def holiday(_: Now, found_in: cal.Finder, days: int = 1) -> Cycle:
+    """A holiday, from the function that gives its first day in a year."""
+    return Cycle("year", "day", lambda year: _span(found_in(year.year), "day", days, "day"))
 
 
-christmas = holiday(cal.yearly(12, 24), 4)
-"""Over Christmas: 24 to 27 December."""
+def holidays(now: Now, first_and_days: tuple[cal.Finder, int]) -> Cycle:
+    """A holiday of several days, such as "over Christmas"."""
+    return holiday(now, *first_and_days)
 
 
 def part_of_day(_: Now, ends: tuple[int, int]) -> Cycle:
@@ -230,46 +238,6 @@ def slashed(now: Now, numbers: tuple[int, int]) -> Cycle | None:
     if first > 12:
         first, second = second, first
     return month_day(now, first, second)
-
-
-# --- Workdays, Monday to Friday -----------------------------------------------------------------
-
-_MONDAY_TO_FRIDAY = frozenset(range(5))
-_MOST_WORKDAYS = 1000  # in a count: some four years
-
-
-def work_week(now: Now, offset: int) -> Reading:
-    """The Monday to Friday of this week (0), the last (-1) or the next (1)."""
-    return _work_week(now.moment + cal.WEEK * offset)
-
-
-def past_workdays(now: Now, count: int) -> Reading | None:
-    """The past four business days: up to the end of the latest before today, or up to now."""
-    if not 0 < count <= _MOST_WORKDAYS:
-        return None
-    start, end = _back(now.today, count), _back(now.today, 1) + cal.DAY
-    return Reading(start, end, "day").or_else(Reading(start, now.moment, "day"))
-
-
-def workdays_ago(now: Now, count: int) -> Reading | None:
-    """Four business days ago."""
-    return now.unit_at("day", _back(now.today, count)) if 0 < count <= _MOST_WORKDAYS else None
-
-
-def workdays(_: Now) -> Cycle:
-    """The weekdays of every week."""
-    return Cycle("week", "day", _work_week, fields=Recurrence(weekdays=_MONDAY_TO_FRIDAY))
-
-
-def _work_week(start: datetime) -> Reading:
-    return _span(cal.start_of("week", start), "day", 5, "day")
-
-
-def _back(day: datetime, count: int) -> datetime:
-    while count:
-        day -= cal.DAY
-        count -= day.weekday() in _MONDAY_TO_FRIDAY
-    return day
 
 
 def _day(start: datetime) -> Reading:

@@ -91,11 +91,6 @@ def onwards(now: Now, when: When) -> Reading | None:
     return _open(reading, reading.start if reading else None, None)
 
 
-def from_alone(now: Now, when: Reading) -> Reading | None:
-    """From 2014: that year; or from then on."""
-    return when if None in (when.start, when.end) else when.or_else(onwards(now, when))
-
-
 def after(now: Now, when: When) -> Reading | None:
     """After March: from where it ends."""
     reading = resolved(now, when)
@@ -108,13 +103,15 @@ def before(now: Now, when: When) -> Reading | None:
     return _open(reading, None, reading.start if reading else None)
 
 
-def beyond(_: Now, day: datetime, *, sure: bool) -> Reading:
+def beyond(now: Now, amount: Duration, *, sure: bool) -> Reading:
     """More than two weeks ago: up to that day; at least two weeks ago: the day as well."""
+    day = amount.from_(now.today, -1)
     return Reading(None, day if sure else day + cal.DAY, "day")
 
 
-def within(now: Now, day: datetime) -> Reading | None:
+def within(now: Now, amount: Duration) -> Reading | None:
     """Less than two weeks ago, no more than two weeks ago: from that day to now."""
+    day = amount.from_(now.today, -1)
     return Reading(day, now.moment, "day") if day < now.moment else None
 
 
@@ -225,8 +222,3 @@ def unit_up_to(_: Now, name: Grain, when: When) -> When | None:
     return change(
         when, lambda inner: Reading(cal.shift(inner.end, name, -1), inner.end, name), name
     )
-
-
-def so_long_after(now: Now, amount: Duration, when: When) -> When | None:
-    """In two weeks since 2011: the day two weeks after its beginning."""
-    return change(when, lambda inner: now.unit_at("day", amount.from_(inner.start, 1)), "day")

@@ -1,7 +1,6 @@
 """Time counted from now: "yesterday", "last week", "the past three days", "two months ago"."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -143,9 +142,9 @@ def at_distance(now: Now, anchor: datetime, amount: Duration, sign: int) -> Read
     return now.unit_at(amount.unit, there).or_else(that_day)
 
 
-def soft(days: int) -> Callable[[Now], Reading]:
+def soft(now: Now, days: int) -> Reading:
     """A vague word such as "recently": roughly the last days, as a preference."""
-    return lambda now: Reading(cal.shift(now.moment, "day", -days), now.moment, "day", soft=True)
+    return Reading(cal.shift(now.moment, "day", -days), now.moment, "day", soft=True)
 
 
 def in_recent(now: Now, name: Grain) -> Reading:
