@@ -41,7 +41,7 @@ _COARSE = frozenset({"month", "quarter", "season"})  # they gain nothing by a le
 _DAY_TRUST = 0.5  # the least of "yesterday", "last week"; with 1, a wrong one costs .054 R@5
 _ABOUT = 0.7  # evidence below this is about another topic; measured with `_DECIDES`
 _DECIDES = 3  # the power of the ratio of a time that decides
-_LONGEST = 200  # characters: a pasted dialogue names times in passing
+_LONGEST = 200  # bytes: who chats, or pastes a dialogue, names times in passing
 _SOFT_HALF_LIFE = timedelta(days=14)  # for vague words such as "recently"
 
 TimeRatio = tuple[float, dict[str, Note]]  # a factor, and its reason as notes
@@ -119,11 +119,11 @@ def time_ratios(  # noqa: PLR0913, PLR0917 - what is known of the candidates and
     places = [_in_the_calendar(named, query.reference_time) for named in ranges]
     dates = [place == "date" for place in places]
     trust = time_trust(matches, relevance, dates)
-    if len(query.text) <= _LONGEST:
-        for n, (named, place) in enumerate(zip(ranges, places, strict=True)):
-            trust[n] = max(trust[n], _least_trust(named, place, query.text, ratio))
     highest = [ratio**_DATE if date else ratio for date in dates]
-    for n, named in enumerate(ranges):
+    for n, (named, place) in enumerate(zip(ranges, places, strict=True)):
+        if named.text and len(query.text.encode(errors="replace")) > _LONGEST:
+            continue
+        trust[n] = max(trust[n], _least_trust(named, place, query.text, ratio))
         if evidence < _ABOUT and _is_plain(named, _WEEK):
             trust[n], highest[n] = 1.0, ratio**_DECIDES
     found: list[TimeRatio] = []
