@@ -161,12 +161,12 @@ def test_a_time_of_the_call_orders_as_one_in_the_question(time_range: Any, words
     ("question", "k", "found"),
     [
         ("What about the old garden on 2 May?", 4, {"garden", "dentist", "rain", "a"}),
-        ("What about the old garden this week?", 2, {"garden", "dentist"}),  # the week holds three
+        ("What about the old garden this week?", 2, {"garden", "a"}),  # the week holds three
         ("What about the old garden this week?", 4, {"garden", "dentist", "rain", "a"}),
         (
             "What about the old garden on the afternoon of 2 May?",
             4,
-            {"garden", "a", "cellar", "dentist"},
+            {"garden", "a", "cellar", "c"},
         ),
         ("What about the old garden this year?", 4, {"garden", "a", "cellar", "c"}),
         ("What about the old garden lately?", 4, {"garden", "a", "cellar", "c"}),
