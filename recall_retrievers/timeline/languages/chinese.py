@@ -113,9 +113,12 @@ _KINDS: dict[str, dict[object, str]] = {
     "THIRD": {
         0: "初 上旬 早期 初期", 1: "中旬 中期", 2: "底 末 下旬 后期 晚期 末期",
     },
-    "YEAR_THIRD": {0: "年初 开年", 1: "年中", 2: "年底 年末 岁末 年尾"},
-    "MONTH_THIRD": {0: "月初 月上旬", 1: "月中 月中旬", 2: "月底 月末 月尾 月下旬"},
-    "WEEK_THIRD": {0: "周初", 1: "周中"},
+    "THIRD_OF": {
+        (0, "year"): "年初 开年", (1, "year"): "年中", (2, "year"): "年底 年末 岁末 年尾",
+        (0, "month"): "月初 月上旬", (1, "month"): "月中 月中旬",
+        (2, "month"): "月底 月末 月尾 月下旬", (0, "week"): "周初", (1, "week"): "周中",
+    },
+    "PLACE": {1: "最初", -1: "最后"},
     "HALF": {1: "上半 前半", 2: "下半 后半"},
     "SEASON": {0: "春天 春季", 1: "夏天 夏季 暑天", 2: "秋天 秋季", 3: "冬天 冬季"},
     "THIS_SEASON": {0: "今春", 1: "今夏", 2: "今秋", 3: "今冬"},
@@ -398,8 +401,9 @@ def _from(now: Now, when: When) -> Reading | None:
     return reading.or_else(ranges.onwards(now, reading)) if one_unit else reading
 
 
-def _due(now: Now, which: int, unit: Grain) -> Reading | None:
+def _due(now: Now, third: tuple[int, Grain]) -> Reading | None:
     """月底前: up to the end of the present month."""
+    which, unit = third
     part = subdivide.third(now, which, now.unit(unit))
     return ranges.until(now, part) if part else None
 
@@ -418,10 +422,10 @@ def _from_to(_: Now, first: Cycle, last: Cycle) -> Reading | Kinds:
 _LUNAR = "农历|阴历|旧历"
 _AGO = "前|以前|之前"
 _CLOCKS: Table = {
-    "NUM|COUNT 点 NUM 刻": lambda _, hour, count: clock.named(hour, 15 * count),
-    "NUM|COUNT 点 差 NUM 刻": lambda _, hour, count: clock.named(hour - 1, 60 - 15 * count),
-    "差 NUM|COUNT 分 NUM|COUNT 点": lambda _, minute, hour: clock.named(hour - 1, 60 - minute),
-    "差 NUM 刻 NUM|COUNT 点": lambda _, count, hour: clock.named(hour - 1, 60 - 15 * count),
+    "NUM|COUNT 点 NUM 刻": lambda now, hour, count: clock.past(now, 15 * count, hour),
+    "NUM|COUNT 点 差 NUM 刻": lambda now, hour, count: clock.to(now, 15 * count, hour),
+    "差 NUM|COUNT 分 NUM|COUNT 点": clock.to,
+    "差 NUM 刻 NUM|COUNT 点": lambda now, count, hour: clock.to(now, 15 * count, hour),
 }
 _DATES: Table = {
     "几 NUM 个? UNIT": lambda _, ten, unit: Duration(((20, unit),), (0, 30)) if ten == 10 else None,
@@ -453,8 +457,7 @@ _DATES: Table = {
     f"{_LUNAR} NUM 月 NUM 日|号?": lambda _, month, day: lunar_date(month, day),
     f"{_LUNAR} NUM 月": lambda _, month: lunar_months(month),
     f"{_LUNAR}? 闰 NUM 月": lambda _, month: lunar_months(month, leap=True),
-    f"MONTH_THIRD {_AGO}": lambda now, which: _due(now, which, "month"),
-    f"YEAR_THIRD {_AGO}": lambda now, which: _due(now, which, "year"),
+    f"THIRD_OF {_AGO}": _due,
     "REL <measure>? PERIOD": relative.unit,
     "REL DURATION": _counted,
     "REL 个? WEEKDAY": _weekday_of,
@@ -556,8 +559,6 @@ CHINESE = _Chinese(
             "quarter": "季度",
             "weekend": "周末 星期末",
             "nth": "第",
-            "first": "最初",
-            "final": "最后",
             "ago": "前 以前 之前",
             "later": "后 以后 之后 过后",
             "within": "内 之内 以内",

@@ -2,8 +2,8 @@
 
 How to read it: `_KINDS` are the words by kind and value, the `roles` at the end those that only
 lead or link; `grammar.patterns` says in which orders they name a time, and `_DATES`, `_PHRASES` and
-`_RANGES` add orders of this language. `_TRAPS` says where a word of time is none, `_CUES` what looks
-back or ahead, and `_CLAUSES` what a clause before a time does to it.
+`_RANGES` add orders of this language. `_TRAPS` says where a word of time is none, `_CUES` what
+looks back or ahead, and `_CLAUSES` what a clause before a time does to it.
 """
 
 import re
@@ -449,8 +449,8 @@ _PHRASES: Table = {
         ranges.amount_from(now, Duration.of(1, unit), when)
     ),
     "UNIT ending|ended|finishing on? <art>? CYCLE|TIME": ranges.unit_up_to,
-    "on|every WEEKDAYS": combine.every_weekday,
-    "on WEEKDAYS and WEEKDAYS": combine.every_weekday,
+    "on|every CYCLES": combine.every,
+    "on CYCLES and CYCLES": combine.every,
     "on|every|each weekdays|workdays": lambda now: combine.every(now, cycles.workdays(now)),
     "on weekends": lambda now: combine.every(now, cycles.weekends(now)),
     "WEEKDAY week": _weekday_week,

@@ -52,6 +52,16 @@ def hour(_: Now, number: int, noon: int | None = None) -> dict[str, object] | No
     return named(number, 0, noon)
 
 
+def past(_: Now, minute: int, hour: int, noon: int | None = None) -> dict[str, object] | None:
+    """Ten past three."""
+    return named(hour, minute, noon)
+
+
+def to(_: Now, minute: int, hour: int, noon: int | None = None) -> dict[str, object] | None:
+    """Ten to three."""
+    return named((hour - 1) % 24, 60 - minute, noon) if 0 < minute < 60 and hour <= 24 else None
+
+
 def figures(_: Now, time: tuple[int, ...], noon: int | None = None) -> dict[str, object] | None:
     """15:30 Uhr."""
     found = in_figures(*time, noon=noon)

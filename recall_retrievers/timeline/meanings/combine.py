@@ -112,11 +112,6 @@ def every(_: Now, cycle: Cycle, more: Cycle | None = None) -> Reading | None:
     return Reading(None, None, cycle.grain, recurrence=fields)
 
 
-def every_weekday(now: Now, *weekdays: int) -> Reading | None:
-    """On Mondays and Tuesdays."""
-    return every(now, *(cycles.weekday(now, one) for one in weekdays))
-
-
 def side_by_side(now: Now, one: When, other: When) -> When | None:
     """Two expressions side by side: "Monday morning", "March last year", "5 May at 3 pm"."""
     return (
