@@ -277,17 +277,6 @@ def _few_rolling(now: Now, offset: int, unit: Grain) -> Reading | None:
     return relative.in_recent(now, unit) if offset == -1 else None
 
 
-def _cycle(now: Now, offset: int, cycle: Cycle) -> Reading | None:
-    """Letzten Dienstag, este viernes, nächsten März."""
-    if cycle.unit == "day" and cycle.grain != "part_of_day":
-        return None
-    if offset == 0:
-        return combine.this(now, cycle)
-    if offset > 0:
-        return combine.coming(now, cycle)
-    return combine.last(now, cycle) if offset == -1 else combine.last_but(now, -offset, cycle)
-
-
 def _unit_now(now: Now, unit: Grain) -> dict[str, object] | None:
     """The present unit of "the end of the month"; "the month" alone may be any."""
     if unit in ("second", "minute", "hour"):
@@ -308,14 +297,6 @@ def _final(now: Now, offset: int, one: Grain | Cycle, when: When) -> When | None
     if isinstance(one, Cycle):
         return subdivide.nth_occurrence(now, -1, one, when)
     return subdivide.nth_unit(now, -1, one, when)
-
-
-def _last_unit_of(now: Now, offset: int, when: Cycle, unit: Grain) -> When | None:
-    """In der letzten Januarwoche; last Easter weekend."""
-    if unit != "weekend":
-        return _final(now, offset, unit, when)
-    weekend = subdivide.unit_of(now, unit, when)
-    return combine.last(now, weekend) if isinstance(weekend, Cycle) and offset == -1 else None
 
 
 def _day_at(now: Now, when: When, amount: Duration, sign: int) -> Reading | None:
@@ -371,7 +352,7 @@ def _to_the_day(now: Now, amount: Duration) -> Reading:
 def _stretch(now: Now, offset: int, first: Cycle, final: Cycle) -> Reading | None:
     """Last Mon - Wed, next Tue to Thu."""
     both = combine.stretch(first, final)
-    return _cycle(now, offset, both) if both else None
+    return combine.from_now(now, offset, both) if both else None
 
 
 def _last_few(now: Now, offset: int, count: int, cycle: Cycle) -> Reading | None:
@@ -405,11 +386,11 @@ PHRASES: Table = {
         subdivide.unit_of(now, unit, when) if unit == "weekend" else None
     ),
     "REL UNIT": relative.unit,
-    "REL CYCLE": _cycle,
+    "REL CYCLE": combine.from_now,
     "UNIT REL_BEHIND": last_first(relative.unit),
-    "CYCLE REL_BEHIND": last_first(_cycle),
+    "CYCLE REL_BEHIND": last_first(combine.from_now),
     "REL DURATION": _rolling,
-    "PAST CYCLE": _cycle,
+    "PAST CYCLE": combine.from_now,
     "PAST DURATION": _rolling,
     "PAST UNIT": lambda now, _, unit: relative.rolling(now, Duration.of(1, unit)),
     "OVER_LAST UNIT": lambda now, _, unit: relative.last_unit(now, unit),
@@ -428,7 +409,7 @@ PHRASES: Table = {
     f"REL UNIT {_IN} {_THE}": _final,
     f"ORD CYCLE {_IN} {_THE}": subdivide.nth_occurrence,
     f"REL CYCLE {_IN} {_THE}": _final,
-    "REL CYCLE UNIT": _last_unit_of,
+    "REL CYCLE UNIT": lambda now, offset, when, unit: _final(now, offset, unit, when),
     f"ORD|REL DURATION {_IN} {_THE}": _outer,
     f"OUTER {_IN} {_THE}": lambda now, outer, when: _outer(now, outer[0], outer[1], when),
     f"ORD|REL UNITS {_IN} {_THE}": lambda now, end, unit, when: _outer(
@@ -447,7 +428,6 @@ PHRASES: Table = {
             ("UNIT", ranges.unit_beside),
             ("CYCLE", ranges.cycle_beside),
             ("DURATION", subdivide.amount_away),
-            ("UNITS", ranges.units_beside),
         )
     },
     f"BESIDE <of>? {_THE}": lambda now, sign, when: ranges.unit_beside(now, "day", when, sign),

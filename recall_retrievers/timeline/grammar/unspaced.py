@@ -15,6 +15,7 @@ from recall_retrievers.timeline.grammar.clauses import Clauses
 from recall_retrievers.timeline.grammar.engine import (
     Expression,
     Grammar,
+    Rule,
     Table,
     Token,
     last_first,
@@ -320,24 +321,14 @@ def _day(now: Now, offset: int) -> Kinds:
     return {"DAY_OF": offset, Reading.KIND: relative.day(now, offset)}
 
 
-def _days(now: Now, first: int, last: int) -> Reading | None:
-    return ranges.join(now, cycles.day_of_month(now, first), cycles.day_of_month(now, last))
+def _span(one: Rule) -> Rule:
+    """From one number to another: 三四月, 三到五号, 1995-1997年, 八九十年代."""
 
+    def both(now: Now, *numbers: object) -> Reading | None:
+        first, last = (one(now, number) for number in numbers)
+        return ranges.join(now, first, last) if first and last else None
 
-def _months(now: Now, first: int, last: int) -> Reading | None:
-    return ranges.join(now, cycles.month(now, first), cycles.month(now, last))
-
-
-def _years(now: Now, *numbers: int) -> Reading | None:
-    """1995-1997年, 18年到20年."""
-    first, last = (cycles.short_year(now, number) for number in numbers)
-    return ranges.join(now, first, last) if first and last else None
-
-
-def _decades(now: Now, about: tuple[int, int]) -> Reading | None:
-    """八九十年代."""
-    first, last = (cycles.decade(now, number) for number in about)
-    return ranges.join(now, first, last) if first and last else None
+    return lambda now, *numbers: both(now, *(numbers[0] if len(numbers) == 1 else numbers))
 
 
 def third(now: Now, when: When, which: int) -> When | None:
@@ -367,21 +358,21 @@ DATES: Table = {
     "THIRD_OF": lambda now, third: subdivide.every_part(now, *third),
     "NUM THIRD_OF": _third_of_month,
     "NUM <month>": cycles.month,
-    "ABOUT <month>": lambda now, about: _months(now, *about),
-    "NUM <to> NUM <month>": _months,
+    "ABOUT <month>": _span(cycles.month),
+    "NUM <to> NUM <month>": _span(cycles.month),
     "NUM <month> NUM <day>?": cycles.month_day,
     "NUM <month> NUM <day>? <to> NUM <day> <to>?": cycles.days_of_month,
     "DAY <day>": cycles.day_of_month,
-    "ABOUT <day>": lambda now, about: _days(now, *about),
-    "DAY <day>? <to> DAY <day> <to>?": _days,
+    "ABOUT <day>": _span(cycles.day_of_month),
+    "DAY <day>? <to> DAY <day> <to>?": _span(cycles.day_of_month),
     "YEAR <year>": cycles.year,
     "SHORT_YEAR <year>": short_year,
     "YEAR <year>? CYCLE": lambda now, number, cycle: combine.in_year(now, cycle, number),
     "SHORT_YEAR|LATE_YEAR <year> CYCLE": short_year,
-    "YEAR|LATE_YEAR <year>? <to> YEAR|LATE_YEAR <year> <to>?": _years,
+    "YEAR|LATE_YEAR <year>? <to> YEAR|LATE_YEAR <year> <to>?": _span(cycles.short_year),
     "NUM <century>": cycles.century,
     "NUM|SHORT_YEAR|YEAR <decade>": cycles.decade,
-    "ABOUT <decade>": _decades,
+    "ABOUT <decade>": _span(cycles.decade),
     "DATE": cycles.numeric_date,
     "MONTH_YEAR": combine.month_of_year,
     "<nth>? NUM <measure>? <quarter>": cycles.quarter,

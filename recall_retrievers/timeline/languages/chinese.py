@@ -7,6 +7,7 @@ them, and `is_word` asks what stands beside the others.
 """
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -54,12 +55,8 @@ SIMPLIFIED = str.maketrans(_OLD, _NEW) | _WIDE | str.maketrans("－—–～~，
 """Character for character, so that places in the text stay where they are."""
 
 _WEEKS = ("周", "星期", "礼拜")
-_NEAR, _FAR = {"今": 0, "昨": -1, "寻": -1, "明": 1}, {"前": -2, "大前": -3, "后": 2, "大后": 3}
-_LONG = {"早": (5, 12), "早上": (5, 12), "晚": (18, 24), "晚上": (18, 24)}
-_SHORT = {"早": (5, 12), "晨": (5, 12), "晚": (18, 24), "夜": (21, 29)}
-_NIGHTS = ("晚", "晚上", "夜", "夜里", "晚间")
-
-
+_NEAR, _FAR = {0: "今", -1: "昨 寻", 1: "明"}, {-2: "前", -3: "大前", 2: "后", 3: "大后"}
+_MORNING = (5, 12)
 _PARTS = {
     (0, 5): "凌晨",
     (5, 12): "清晨 清早 早晨 早上 早间 一早 一大早 大清早 大早上 朝早 上午 上昼",
@@ -69,20 +66,20 @@ _PARTS = {
 }  # fmt: skip
 
 
-def _compounds() -> dict[str, dict[object, str]]:
+def _joined(days: str, parts: str) -> str:
     """今早, 昨晚, 明晨: the day and its part in one word."""
-    found: dict[str, dict[object, str]] = {"NIGHT": {}, "DAYPART": {}}
-    for days, parts in ((_NEAR, _LONG | _SHORT | {"朝": (5, 12), "夜里": (21, 29)}), (_FAR, _LONG)):
-        for day, offset in days.items():
-            for part, hours in parts.items():
-                kind, value = ("NIGHT", offset) if part in _NIGHTS else ("DAYPART", (offset, hours))
-                names = found[kind].get(value, "")
-                found[kind][value] = f"{names} {day}{part}"
-    return found
+    return " ".join(day + part for day in days.split() for part in parts.split())
 
 
 _KINDS: dict[str, dict[object, str]] = {
-    **_compounds(),
+    "NIGHT": {
+        **{offset: _joined(days, "晚 晚上 夜 夜里") for offset, days in _NEAR.items()},
+        **{offset: _joined(days, "晚 晚上") for offset, days in _FAR.items()},
+    },
+    "DAYPART": {
+        **{(offset, _MORNING): _joined(days, "早 早上 晨 朝") for offset, days in _NEAR.items()},
+        **{(offset, _MORNING): _joined(days, "早 早上") for offset, days in _FAR.items()},
+    },
     "CYCLE": HOLIDAYS,
     "HOLIDAYS": {cal.OVER_CHRISTMAS: "圣诞节期间 圣诞期间"},
     "PART": dict(_PARTS.items()),
@@ -122,7 +119,7 @@ _KINDS: dict[str, dict[object, str]] = {
     "HALF": {1: "上半 前半", 2: "下半 后半"},
     "SEASON": {0: "春天 春季", 1: "夏天 夏季 暑天", 2: "秋天 秋季", 3: "冬天 冬季"},
     "THIS_SEASON": {0: "今春", 1: "今夏", 2: "今秋", 3: "今冬"},
-    "SHORT_PART": {hours: part for part, hours in _SHORT.items()},
+    "SHORT_PART": {_MORNING: "早 晨", (18, 24): "晚", (21, 29): "夜"},
     "LUNAR_MONTH": {1: "正月", 11: "冬月", 12: "腊月"},
     "LUNAR_DAY": {place: "初" + n for place, n in enumerate("一二三四五六七八九十", 1)},
     "ADJACENT": {-1: "前一天 前夕 头天", 1: "第二天 次日 后一天 隔天"},
@@ -335,20 +332,9 @@ def _weekday_of(now: Now, offset: int, weekday: int) -> When | None:
     return combine.side_by_side(now, now.unit("week", offset), cycles.weekday(now, weekday))
 
 
-def _cycle(now: Now, offset: int, cycle: Cycle) -> Reading | None:
-    """上个夏天, 这个夏天, 下个国庆节."""
-    if cycle.unit == "day":
-        return None
-    if offset == 0:
-        return combine.this(now, cycle)
-    return combine.coming(now, cycle) if offset > 0 else combine.last_but(now, -offset, cycle)
-
-
 def _the_last(now: Now, offset: int, count: int, cycle: Cycle) -> Reading | None:
     """上一个周二: the latest before today; 下一个春节 the first after it."""
-    if count != 1 or not offset:
-        return None
-    return combine.last(now, cycle) if offset == -1 else _cycle(now, offset, cycle)
+    return combine.from_now(now, offset, cycle) if count == 1 and offset else None
 
 
 def _before_month(now: Now, number: int) -> Reading | None:
@@ -359,21 +345,16 @@ def _before_month(now: Now, number: int) -> Reading | None:
 
 def _either(first: Cycle | None, second: Cycle) -> Cycle | None:
     """八月十五 is 15 August; or Mid-Autumn, of the Chinese calendar."""
-    if first is None:
-        return None
-    one = first
 
     def at(year: datetime) -> Reading | None:
-        try:
-            reading = one.at(year)
-        except ValueError:
-            return second.at(year)
-        try:
-            return reading and reading.or_else(second.at(year))
-        except ValueError:
-            return reading
+        readings: list[Reading | None] = []
+        for cycle in (first, second):
+            with suppress(ValueError):  # a calendar may lack the day in this year
+                readings.append(cycle.at(year) if cycle else None)
+        one, *others = [reading for reading in readings if reading] or [None]
+        return one and one.or_else(*others)
 
-    return replace(one, at=at)
+    return first and replace(first, at=at)
 
 
 def _of_lunar_month(now: Now, month: int, day: int | None = None) -> Cycle | None:
@@ -461,7 +442,7 @@ _DATES: Table = {
     "REL <measure>? PERIOD": relative.unit,
     "REL DURATION": _counted,
     "REL 个? WEEKDAY": _weekday_of,
-    "REL 个? CYCLE": _cycle,
+    "REL 个? CYCLE": combine.from_now,
     "REL NUM 个 CYCLE": _the_last,
     "刚过去|刚刚过去|刚过完|过去 的 这? 个? PERIOD": lambda now, unit: relative.unit(now, -1, unit),
     "周末|星期末|礼拜末": lambda now: {"WEEKEND": None, Reading.KIND: relative.weekend(now, 0)},

@@ -31,6 +31,17 @@ def last_but(now: Now, count: int, cycle: Cycle) -> Reading | None:
     return reading
 
 
+def from_now(now: Now, offset: int, cycle: Cycle) -> Reading | None:
+    """Last Tuesday (-1), this Friday (0), next March (1), the summer before last (-2)."""
+    if cycle.unit == "day" and cycle.grain != "part_of_day":
+        return None
+    if offset == 0:
+        return this(now, cycle)
+    if offset > 0:
+        return coming(now, cycle)
+    return last(now, cycle) if offset == -1 else last_but(now, -offset, cycle)
+
+
 def stretch(first: Cycle, final: Cycle) -> Cycle | None:
     """Monday to Wednesday as one time that recurs; from Friday to Tuesday, over the weekend."""
     if first.unit != final.unit or first.grain != final.grain:
