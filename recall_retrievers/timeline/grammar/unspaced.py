@@ -321,7 +321,7 @@ def _day(now: Now, offset: int) -> Kinds:
     return {"DAY_OF": offset, Reading.KIND: relative.day(now, offset)}
 
 
-def _span(one: Rule) -> Rule:
+def _span(one: Callable[..., When | None]) -> Rule:
     """From one number to another: 三四月, 三到五号, 1995-1997年, 八九十年代."""
 
     def both(now: Now, *numbers: object) -> Reading | None:

@@ -347,12 +347,12 @@ def _either(first: Cycle | None, second: Cycle) -> Cycle | None:
     """八月十五 is 15 August; or Mid-Autumn, of the Chinese calendar."""
 
     def at(year: datetime) -> Reading | None:
-        readings: list[Reading | None] = []
+        readings: list[Reading] = []
         for cycle in (first, second):
             with suppress(ValueError):  # a calendar may lack the day in this year
-                readings.append(cycle.at(year) if cycle else None)
-        one, *others = [reading for reading in readings if reading] or [None]
-        return one and one.or_else(*others)
+                reading = cycle.at(year) if cycle else None
+                readings += [reading] if reading else []
+        return readings[0].or_else(*readings[1:]) if readings else None
 
     return first and replace(first, at=at)
 
