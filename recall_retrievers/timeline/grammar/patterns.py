@@ -173,7 +173,6 @@ def _last_units(now: Now, count: int, offset: int, unit: Grain) -> Numbers | Non
 
 
 def _part_of_decade(now: Now, edge: int, years: int) -> When | None:
-    """The late nineties."""
     whole = cycles.decade(now, years)
     return whole and subdivide.third(now, edge, whole)
 
@@ -291,7 +290,6 @@ def _this(now: Now, unit: Grain) -> Reading | None:
 
 
 def _final(now: Now, offset: int, one: Grain | Cycle, when: When) -> When | None:
-    """The last day of May, the last Friday of it."""
     if offset != -1:
         return None
     if isinstance(one, Cycle):
@@ -345,7 +343,6 @@ def _ago(now: Now, amount: Duration) -> dict[str, object] | None:
 
 
 def _to_the_day(now: Now, amount: Duration) -> Reading:
-    """Exactly a year ago."""
     return now.unit_at("day", amount.from_(now.today, -1))
 
 
@@ -356,7 +353,6 @@ def _stretch(now: Now, offset: int, first: Cycle, final: Cycle) -> Reading | Non
 
 
 def _last_few(now: Now, offset: int, count: int, cycle: Cycle) -> Reading | None:
-    """The last three Mondays."""
     return combine.last_few(now, count, cycle) if offset == -1 else None
 
 
@@ -367,7 +363,6 @@ def _all_of_the_present(now: Now, unit: Grain) -> Reading | None:
 
 
 def _every_part(now: Now, weekday: int, ends: tuple[int, int]) -> Reading | None:
-    """On Monday mornings."""
     reading = combine.side_by_side(now, cycles.weekday(now, weekday), cycles.part_of_day(now, ends))
     return combine.every(now, reading) if isinstance(reading, Cycle) else None
 

@@ -57,7 +57,6 @@ def stretch(first: Cycle, final: Cycle) -> Cycle | None:
 
 
 def last_few(now: Now, count: int, cycle: Cycle) -> Reading | None:
-    """The last three Mondays."""
     first, final = last_but(now, count, cycle), last_but(now, 1, cycle)
     if first is None or final is None or cycle.fields is None:
         return None
@@ -96,7 +95,6 @@ def coming(now: Now, cycle: Cycle) -> Reading | None:
 
 
 def in_year(_: Now, cycle: Cycle, number: int) -> Reading | None:
-    """March 2021."""
     return cycle.at(cal.day_of(number, 1, 1)) if cycle.unit == "year" else None
 
 

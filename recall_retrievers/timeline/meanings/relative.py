@@ -118,7 +118,6 @@ def rolling(now: Now, amount: Duration) -> Reading | None:
 
 
 def ahead(now: Now, amount: Duration) -> Reading:
-    """The next three weeks."""
     return Reading(now.moment, amount.from_(now.moment, 1), amount.unit)
 
 
