@@ -32,7 +32,6 @@ _LENGTH: dict[str, timedelta] = {
 
 
 def midnight(day: date) -> datetime:
-    """The beginning of a day."""
     return datetime.combine(day, time())
 
 
@@ -104,7 +103,6 @@ Finder = Callable[[int], datetime]
 
 
 def yearly(month: int, day: int) -> Finder:
-    """A holiday on the same date every year."""
     return lambda year: day_of(year, month, day)
 
 

@@ -21,8 +21,6 @@ Meaning = Callable[[Now, Reading], Reading | None]
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """What a language says around a time."""
-
     openings: tuple[tuple[re.Pattern[str], Meaning], ...]  # up to the time
     closings: tuple[
         tuple[re.Pattern[str], re.Pattern[str], Meaning], ...

@@ -27,6 +27,12 @@ Table = Mapping[str, Rule]
 Expression = tuple[Reading, int, int]
 """A reading, and the start and the end of its words in the text."""
 
+
+def last_first(rule: Rule) -> Rule:
+    """The rule for an order that says the first of its parts last."""
+    return lambda now, *parts: rule(now, parts[-1], *parts[:-1])
+
+
 COMPLETE = "COMPLETE"
 """The kind of a reading that has its preposition, so that nothing can be added."""
 

@@ -24,8 +24,6 @@ _LINKS = frozenset({".", "-", "/", ","})
 
 
 class Place:
-    """A token and its neighbours."""
-
     def __init__(self, tokens: list[Token], at: int, text: str, vocabulary: Vocabulary) -> None:
         self.tokens = tokens
         self.at = at
@@ -36,11 +34,9 @@ class Place:
         self.ahead = tokens[at + 1] if at + 1 < len(tokens) else None
 
     def near(self, first: int, last: int) -> list[Token]:
-        """The tokens from one distance up to another; there may be fewer."""
         return self.tokens[max(0, self.at + first) : max(0, self.at + last)]
 
     def texts(self, first: int, last: int) -> list[str]:
-        """The texts of these tokens."""
         return [token.text for token in self.near(first, last)]
 
     @cached_property
@@ -64,7 +60,6 @@ class Place:
         return self.next_from(1)
 
     def next_from(self, distance: int) -> Token | None:
-        """The next word from a distance on."""
         for token in self.near(distance, distance + 3):
             if token.text not in _LINKS and "<art>" not in token.kinds:
                 return token
@@ -102,12 +97,10 @@ class Place:
 
 
 def has(token: Token | None, *kinds: str) -> bool:
-    """Whether a token may be called one of these."""
     return token is not None and any(kind in token.kinds for kind in kinds)
 
 
 def is_one_of(token: Token | None, texts: frozenset[str]) -> bool:
-    """Whether a token has one of these texts."""
     return token is not None and token.text in texts
 
 

@@ -18,16 +18,15 @@ PHRASES around them, RANGES with ends, and LEADS, which only lengthen what is fo
 """
 
 import re
-from collections.abc import Callable
 from functools import cached_property, partial
 
 from recall_retrievers.timeline.grammar.engine import (
     Expression,
     Grammar,
     Meaning,
-    Rule,
     Table,
     complete,
+    last_first,
     read_all,
 )
 from recall_retrievers.timeline.grammar.lexer import Lexer
@@ -72,11 +71,6 @@ class Language:
         return read_all(self._lexer.tokenize(text), now, grammars, leads)
 
 
-def last_first(rule: Rule) -> Rule:
-    """The rule for an order that says the first of its parts last."""
-    return lambda now, *parts: rule(now, parts[-1], *parts[:-1])
-
-
 # --- Numbers, amounts, times of day --------------------------------------------------------------
 
 
@@ -96,25 +90,6 @@ def _thousands(now: Now, thousands: int, rest: int = 0) -> Numbers | None:
     return number_kinds(number) | said
 
 
-def _clock(minute: int, hour: int, noon: int | None = None) -> Numbers | None:
-    """Minutes after an hour, or before it."""
-    if not -60 < minute < 60 or hour > 24:
-        return None
-    return (
-        clock.named((hour - 1) % 24, 60 + minute, noon)
-        if minute < 0
-        else clock.named(hour, minute, noon)
-    )
-
-
-def _past(_: Now, minute: int, hour: int, noon: int | None = None) -> Numbers | None:
-    return _clock(minute, hour, noon)
-
-
-def _to(_: Now, minute: int, hour: int, noon: int | None = None) -> Numbers | None:
-    return _clock(-minute, hour, noon) if minute else None
-
-
 NUMBERS: Table = {
     "TENS -? <and>? -? ONES": _sum,
     "TENS -? ORD": _ordinal,
@@ -128,13 +103,13 @@ NUMBERS: Table = {
     ),
     "HOUR AMPM": clock.hour,
     "HOUR <oclock>": clock.hour,
-    "HOUR <oclock> NUM": lambda _, hour, minute: _clock(minute, hour),
+    "HOUR <oclock> NUM": last_first(clock.past),
     "HM <oclock>? AMPM?": lambda now, time, noon=None: clock.figures(now, time, noon),
     "DOTTED AMPM": clock.figures,
-    "<half> <past> HOUR AMPM?": lambda _, *time: _clock(30, *time),
-    "<half_before> HOUR": lambda _, hour: _clock(-30, hour),
-    "<one>? QUARTER|COUNT <past> HOUR AMPM?": _past,
-    "<one>? QUARTER|COUNT <to_hour> HOUR AMPM?": _to,
+    "<half> <past> HOUR AMPM?": lambda now, *time: clock.past(now, 30, *time),
+    "<half_before> HOUR": lambda now, hour: clock.to(now, 30, hour),
+    "<one>? QUARTER|COUNT <past> HOUR AMPM?": clock.past,
+    "<one>? QUARTER|COUNT <to_hour> HOUR AMPM?": clock.to,
 }
 
 
@@ -144,9 +119,9 @@ def spoken_hours(at: str, word: str = "") -> Table:
     return {
         f"{at} HM": clock.figures,
         hour: clock.hour,
-        f"{hour} <and>? QUARTER|NUM": lambda _, hour, minute: _clock(minute, hour),
-        f"{hour} <and> <half>": lambda _, hour: _clock(30, hour),
-        f"{hour} <less> <art>? QUARTER|NUM": lambda now, hour, minute: _to(now, minute, hour),
+        f"{hour} <and>? QUARTER|NUM": last_first(clock.past),
+        f"{hour} <and> <half>": lambda now, hour: clock.past(now, 30, hour),
+        f"{hour} <less> <art>? QUARTER|NUM": last_first(clock.to),
     }
 
 
@@ -154,42 +129,24 @@ def _amount(_: Now, count: int, unit: Grain) -> Duration | None:
     return None if 1500 <= count < 2200 else Duration.of(count, unit)  # 2021 year
 
 
-def _between_amounts(_: Now, low: int, amount: Duration) -> Duration | None:
-    """Two or three weeks."""
-    ((high, unit), *more) = amount.parts
-    if more or amount.spread != (0, 0) or not 0 < low < high < 100:
-        return None
-    return Duration(((low, unit),), (0, high - low))
-
-
-def _point_five(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
-    """1.5 hours; other fractions of a unit have no calendar."""
-    return relative.and_a_half(now, number[0], unit) if number[1] == 5 else None
-
-
 AMOUNTS: Table = {
     "NUM UNIT": _amount,
     "<one> UNIT": lambda now, unit: _amount(now, 1, unit),
-    "NUM -|<to>|<or> NUM UNIT": lambda now, low, high, unit: (
-        (amount := _amount(now, high, unit)) and _between_amounts(now, low, amount)
+    "NUM -|<to>|<or> NUM UNIT": lambda now, low, high, unit: relative.between(
+        now, (low, high), unit
     ),
-    "<one> UNIT <or> NUM": lambda now, unit, most: _between_amounts(
-        now, 1, Duration.of(most, unit)
-    ),
-    "<one>? <few> UNIT": relative.few,
-    "NUM <few> UNIT": lambda now, _, unit: relative.few(now, unit),
+    "<one> UNIT <or> NUM": lambda now, unit, most: relative.between(now, (1, most), unit),
+    # "A" may be a number in these: un par de semanas, une demi-heure
+    "NUM|<one>? <few> UNIT": lambda now, *named: relative.few(now, named[-1]),
+    "NUM|<one>? <couple> <of>? UNIT": lambda _, *named: Duration(((2, named[-1]),), (1, 1)),
+    "NUM|<one>? <half> <one>? UNIT": lambda now, *named: relative.and_a_half(now, 0, named[-1]),
+    "NUM|<one>? <fortnight>": lambda _, count=1: Duration.of(2 * count, "week"),
     "<several> UNIT": lambda _, unit: Duration(((5, unit),), (2, 3)),
-    "<one>? <couple> <of>? UNIT": lambda _, unit: Duration(((2, unit),), (1, 1)),
-    "NUM <couple> <of>? UNIT": lambda _, _one, unit: Duration(((2, unit),), (1, 1)),
-    "<one>? <fortnight>": lambda _: Duration.of(2, "week"),
-    "NUM <fortnight>": lambda _, count: Duration.of(2 * count, "week"),
-    "<half> <one>? UNIT": lambda now, unit: relative.and_a_half(now, 0, unit),
-    "NUM|<one> <half> UNIT": lambda now, *named: relative.and_a_half(now, 0, named[-1]),
     "<one_and_a_half> UNIT": lambda now, unit: relative.and_a_half(now, 1, unit),
     "NUM UNIT <and> <one>? <half>": relative.and_a_half,
     "<one>? UNIT <and> <one>? <half>": lambda now, unit: relative.and_a_half(now, 1, unit),
     "NUM <and> <one> <half> UNIT": relative.and_a_half,
-    "DOTTED UNIT": _point_five,
+    "DOTTED UNIT": relative.decimal,
     "DURATION <and>|,? DURATION": lambda _, one, other: Duration(one.parts + other.parts),
 }
 
@@ -216,24 +173,20 @@ def _last_units(now: Now, count: int, offset: int, unit: Grain) -> Numbers | Non
 
 
 def _part_of_decade(now: Now, edge: int, years: int) -> When | None:
-    """The late nineties."""
     whole = cycles.decade(now, years)
     return whole and subdivide.third(now, edge, whole)
 
 
-def _in_short_year(now: Now, cycle: Cycle | None, year: int) -> Reading | None:
-    """4Q22, 1H2023, W40 2022."""
-    if cycle is None or not (year > 999 or 10 <= year < 100):
+def _quarter_of(now: Now, number: int, year: int) -> Reading | None:
+    """4Q22."""
+    quarter = cycles.quarter(now, number)
+    if quarter is None or not (year > 999 or 10 <= year < 100):
         return None
-    return combine.in_year(now, cycle, year if year > 999 else cycles.full_year(now, year))
+    return combine.in_year(now, quarter, year if year > 999 else cycles.full_year(now, year))
 
 
 def _hours_of(now: Now, day: Cycle, hours: Cycle | None) -> When | None:
     return hours and combine.side_by_side(now, day, hours)
-
-
-def _outside(side: int) -> Callable[..., Cycle | None]:
-    return partial(clock.outside, side=side)
 
 
 _OF = "<of>|.|-|/"
@@ -245,6 +198,8 @@ DATES: Table = {
     "DAYWORD": relative.day,
     "NIGHT": relative.night,
     "SOFT": relative.soft,
+    "WEEKDAYS": lambda now, day: {"CYCLES": cycles.weekday(now, day)},
+    "SEASONS": lambda now, season: {"CYCLES": cycles.season(now, season)},
     "WEEKDAY <morning>": lambda now, day: combine.side_by_side(
         now, cycles.weekday(now, day), cycles.part_of_day(now, (5, 12))
     ),
@@ -257,6 +212,7 @@ DATES: Table = {
     f"{_DAY} {_MORE_DAYS} {_THE_DAY} {_OF}? MONTH": last_first(cycles.several_days),
     f"<between> <art>? {_DAY} <and> {_THE_DAY} {_OF}? MONTH": last_first(cycles.days_of_month),
     f"{_DAY} , {_THE_DAY} ,? {_MORE_DAYS} {_THE_DAY} {_OF}? MONTH": last_first(cycles.several_days),
+    # before "ersten März" could be a day: ersten Märzhälfte, ersten Märzwoche
     "ORD MONTH <half_of>": lambda now, which, month: subdivide.half(
         now, which, cycles.month(now, month)
     ),
@@ -291,9 +247,7 @@ DATES: Table = {
     "h NUM": cycles.half_year,
     "fy|cy NUM": cycles.short_year,
     "END_OF": lambda now, edge: subdivide.end_of_unit(now, *edge),
-    "NUM q NUM|YEAR": lambda now, number, year: _in_short_year(
-        now, cycles.quarter(now, number), year
-    ),
+    "NUM q NUM|YEAR": _quarter_of,
     "<week_number> NUM": cycles.week_of_year,
     "NUM . <week_number>": cycles.week_of_year,
     "SURE_DECADE": cycles.decade,
@@ -301,8 +255,8 @@ DATES: Table = {
     "<art> EDGE|END -? DECADE|SURE_DECADE": _part_of_decade,
     "ORD -? CENTURY": lambda now, number, _: cycles.century(now, number),
     "<street> <of>? <art>? DAY .|<of>? MONTH": lambda *_: {},
-    "<before>|<until> <about>? CLOCK": _outside(-1),
-    "<after>|<since>|<from> CLOCK": _outside(1),
+    "<before>|<until> <about>? CLOCK": partial(clock.outside, side=-1),
+    "<after>|<since>|<from> CLOCK": partial(clock.outside, side=1),
     "<from>|<between>|<at>? CLOCK|HOUR|DOTTED -|<to>|<and> CLOCK": clock.between,
     "<from>|<between>|<at>? CLOCK -|<to>|<and> HOUR": clock.between,
     "<at>? <about> CLOCK": lambda now, time: clock.at(now, time, about=True),
@@ -322,17 +276,6 @@ def _few_rolling(now: Now, offset: int, unit: Grain) -> Reading | None:
     return relative.in_recent(now, unit) if offset == -1 else None
 
 
-def _cycle(now: Now, offset: int, cycle: Cycle) -> Reading | None:
-    """Letzten Dienstag, este viernes, nächsten März."""
-    if cycle.unit == "day" and cycle.grain != "part_of_day":
-        return None
-    if offset == 0:
-        return combine.this(now, cycle)
-    if offset > 0:
-        return combine.coming(now, cycle)
-    return combine.last(now, cycle) if offset == -1 else combine.last_but(now, -offset, cycle)
-
-
 def _unit_now(now: Now, unit: Grain) -> dict[str, object] | None:
     """The present unit of "the end of the month"; "the month" alone may be any."""
     if unit in ("second", "minute", "hour"):
@@ -346,25 +289,12 @@ def _this(now: Now, unit: Grain) -> Reading | None:
     return relative.unit(now, 0, unit) if unit == "weekend" else None
 
 
-def _nth(now: Now, count: int, one: Cycle, when: When) -> When | None:
-    return subdivide.nth_occurrence(now, count, one, when)
-
-
 def _final(now: Now, offset: int, one: Grain | Cycle, when: When) -> When | None:
-    """The last day of May, the last Friday of it."""
     if offset != -1:
         return None
     if isinstance(one, Cycle):
         return subdivide.nth_occurrence(now, -1, one, when)
     return subdivide.nth_unit(now, -1, one, when)
-
-
-def _last_unit_of(now: Now, offset: int, when: Cycle, unit: Grain) -> When | None:
-    """In der letzten Januarwoche; last Easter weekend."""
-    if unit != "weekend":
-        return _final(now, offset, unit, when)
-    weekend = subdivide.unit_of(now, unit, when)
-    return combine.last(now, weekend) if isinstance(weekend, Cycle) and offset == -1 else None
 
 
 def _day_at(now: Now, when: When, amount: Duration, sign: int) -> Reading | None:
@@ -380,16 +310,11 @@ def _day_at(now: Now, when: When, amount: Duration, sign: int) -> Reading | None
     return now.unit_at("day", amount.from_(day.start, sign))
 
 
-def _decade(now: Now, unit: Grain, number: int) -> Reading | None:
-    """Los años 90, les années 80."""
-    return cycles.decade(now, number) if unit == "year" and 10 <= number < 100 else None
-
-
 def _numbered(now: Now, unit: Grain, number: int) -> Meaning | None:
-    """La semana 7; los años 90."""
+    """La semana 7; los años 90, die neunziger Jahre."""
     if unit == "week":
         return cycles.week_of_year(now, number)
-    return _decade(now, unit, number)
+    return cycles.decade(now, number) if unit == "year" and 10 <= number < 100 else None
 
 
 def _part_of_year(now: Now, number: int, unit: Grain) -> Cycle | None:
@@ -418,19 +343,17 @@ def _ago(now: Now, amount: Duration) -> dict[str, object] | None:
 
 
 def _to_the_day(now: Now, amount: Duration) -> Reading:
-    """Exactly a year ago."""
     return now.unit_at("day", amount.from_(now.today, -1))
 
 
 def _stretch(now: Now, offset: int, first: Cycle, final: Cycle) -> Reading | None:
     """Last Mon - Wed, next Tue to Thu."""
     both = combine.stretch(first, final)
-    return _cycle(now, offset, both) if both else None
+    return combine.from_now(now, offset, both) if both else None
 
 
-def _last_few(now: Now, offset: int, count: int, weekday: int) -> Reading | None:
-    """The last three Mondays."""
-    return combine.last_few(now, count, cycles.weekday(now, weekday)) if offset == -1 else None
+def _last_few(now: Now, offset: int, count: int, cycle: Cycle) -> Reading | None:
+    return combine.last_few(now, count, cycle) if offset == -1 else None
 
 
 def _all_of_the_present(now: Now, unit: Grain) -> Reading | None:
@@ -440,7 +363,6 @@ def _all_of_the_present(now: Now, unit: Grain) -> Reading | None:
 
 
 def _every_part(now: Now, weekday: int, ends: tuple[int, int]) -> Reading | None:
-    """On Monday mornings."""
     reading = combine.side_by_side(now, cycles.weekday(now, weekday), cycles.part_of_day(now, ends))
     return combine.every(now, reading) if isinstance(reading, Cycle) else None
 
@@ -448,8 +370,8 @@ def _every_part(now: Now, weekday: int, ends: tuple[int, int]) -> Reading | None
 PHRASES: Table = {
     "CYCLE .|,|-|/|<of>|<in>? <art>? <year>? YEAR": combine.in_year,
     "YEAR -|,? CYCLE": last_first(combine.in_year),
-    "UNIT NUM": _numbered,
-    "DECADE UNIT": lambda now, number, unit: _decade(now, unit, number),
+    "UNIT NUM|DECADE": _numbered,
+    "DECADE UNIT": last_first(_numbered),
     "ORD UNIT": _part_of_year,
     "ORD UNIT <half_of>": _half_year,
     "<art> UNIT": _unit_now,
@@ -459,16 +381,16 @@ PHRASES: Table = {
         subdivide.unit_of(now, unit, when) if unit == "weekend" else None
     ),
     "REL UNIT": relative.unit,
-    "REL CYCLE": _cycle,
+    "REL CYCLE": combine.from_now,
     "UNIT REL_BEHIND": last_first(relative.unit),
-    "CYCLE REL_BEHIND": last_first(_cycle),
+    "CYCLE REL_BEHIND": last_first(combine.from_now),
     "REL DURATION": _rolling,
-    "PAST CYCLE": _cycle,
+    "PAST CYCLE": combine.from_now,
     "PAST DURATION": _rolling,
     "PAST UNIT": lambda now, _, unit: relative.rolling(now, Duration.of(1, unit)),
     "OVER_LAST UNIT": lambda now, _, unit: relative.last_unit(now, unit),
     "REL CYCLE -|<to> CYCLE": _stretch,
-    "REL|PAST NUM WEEKDAYS": _last_few,
+    "REL|PAST NUM CYCLES": _last_few,
     "<whole> UNIT": _all_of_the_present,
     "REL UNITS": _few_rolling,
     "REL REL UNITS": lambda now, _this, *last: _few_rolling(now, *last),
@@ -480,15 +402,12 @@ PHRASES: Table = {
     f"ORD <half_of> {_IN}? {_THE}": subdivide.half,
     f"ORD UNIT {_IN} {_THE}": subdivide.nth_unit,
     f"REL UNIT {_IN} {_THE}": _final,
-    f"ORD CYCLE {_IN} {_THE}": _nth,
+    f"ORD CYCLE {_IN} {_THE}": subdivide.nth_occurrence,
     f"REL CYCLE {_IN} {_THE}": _final,
-    "REL CYCLE UNIT": _last_unit_of,
+    "REL CYCLE UNIT": lambda now, offset, when, unit: _final(now, offset, unit, when),
     f"ORD|REL DURATION {_IN} {_THE}": _outer,
     f"OUTER {_IN} {_THE}": lambda now, outer, when: _outer(now, outer[0], outer[1], when),
-    f"ORD UNITS {_IN} {_THE}": lambda now, end, unit, when: _outer(
-        now, end, Duration.of(_FEW, unit), when
-    ),
-    f"REL UNITS {_IN} {_THE}": lambda now, end, unit, when: _outer(
+    f"ORD|REL UNITS {_IN} {_THE}": lambda now, end, unit, when: _outer(
         now, end, Duration.of(_FEW, unit), when
     ),
     "DAY .? <of> <art>? TIME|UNIT_NOW": lambda now, day, when: combine.side_by_side(
@@ -504,7 +423,6 @@ PHRASES: Table = {
             ("UNIT", ranges.unit_beside),
             ("CYCLE", ranges.cycle_beside),
             ("DURATION", subdivide.amount_away),
-            ("UNITS", ranges.units_beside),
         )
     },
     f"BESIDE <of>? {_THE}": lambda now, sign, when: ranges.unit_beside(now, "day", when, sign),
@@ -517,15 +435,8 @@ PHRASES: Table = {
     "CYCLE|TIME <will> DURATION": partial(_day_at, sign=1),
     "DURATION <from> CYCLE|TIME": lambda now, amount, when: _day_at(now, when, amount, 1),
     "CYCLE|TIME <in_a_week>": lambda now, when: _day_at(now, when, Duration.of(1, "week"), 1),
-    "NUM WEEKDAYS <back>": lambda now, count, day: combine.last_but(
-        now, count, cycles.weekday(now, day)
-    ),
-    "<ago> NUM WEEKDAYS|WEEKDAY": lambda now, count, day: combine.last_but(
-        now, count, cycles.weekday(now, day)
-    ),
-    "NUM SEASONS <back>": lambda now, count, season: combine.last_but(
-        now, count, cycles.season(now, season)
-    ),
+    "NUM CYCLES <back>": combine.last_but,
+    "<ago> NUM CYCLES|CYCLE": combine.last_but,
     "NUM PARTS <back>": lambda now, count, ends: combine.part_of_day(now, -count, ends),
     "UNITS <back>": relative.vaguely_ago,
     "<ago> UNITS": relative.vaguely_ago,

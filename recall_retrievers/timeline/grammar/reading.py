@@ -48,7 +48,6 @@ class Now:
         return has_begun or bool(self.ahead)
 
     def looks_back(self) -> bool:
-        """Whether the question is about the past."""
         return self.cues is not None and self.cues.looks_back(self.text)
 
     def unit(self, unit: Grain, count: int = 0) -> Reading:
@@ -57,7 +56,6 @@ class Now:
         return self.unit_at(unit, shift(start, unit, count))
 
     def unit_at(self, unit: Grain, moment: datetime) -> Reading:
-        """The calendar unit that holds a moment."""
         return Reading(*unit_ends(unit, moment, self.week_start), unit)
 
 
@@ -86,7 +84,6 @@ class Reading:
 
     @property
     def bounds(self) -> tuple[datetime | None, datetime | None]:
-        """Start and end."""
         return self.start, self.end
 
     def map(self, change: Callable[[Reading], Reading | None]) -> Reading | None:
@@ -133,7 +130,6 @@ class Cycle:
         return self.in_unit_of(now, now.moment)
 
     def in_unit_of(self, now: Now, moment: datetime) -> Reading | None:
-        """The occurrence in the unit that holds a moment."""
         return self.at(start_of(self.unit, moment, now.week_start))
 
     def latest(self, now: Now) -> Reading | None:
@@ -183,8 +179,6 @@ When = Reading | Cycle
 
 
 class Whole(NamedTuple):
-    """A reading with both ends."""
-
     start: datetime
     end: datetime
     grain: Grain
@@ -210,7 +204,6 @@ class Duration:
 
     @classmethod
     def of(cls, count: int, unit: Grain) -> Duration:
-        """So many units."""
         return cls(((count, unit),))
 
     @property

@@ -63,7 +63,6 @@ class Cues:
         return rf"(?<!\w)(?:{letters})(?!\w)"
 
     def find(self, text: str) -> Iterator[tuple[Kind, int, int]]:
-        """The words of a text that tell a direction, and their places."""
         for match in self._pattern.finditer(text):
             if match.lastgroup != "never":
                 yield match.lastgroup, *match.span()  # type: ignore[misc]  # a name of a group

@@ -15,8 +15,10 @@ from recall_retrievers.timeline.grammar.clauses import Clauses
 from recall_retrievers.timeline.grammar.engine import (
     Expression,
     Grammar,
+    Rule,
     Table,
     Token,
+    last_first,
     read_all,
 )
 from recall_retrievers.timeline.grammar.lexing import NUMERIC, numeric_kinds, worth_reading
@@ -41,8 +43,8 @@ _REACH = 24  # characters to read on both sides of a hint
 _MOST_TOKENS = 24  # of a group: a phrase has some ten
 # Kinds that name no time by themselves.
 _QUIET = words_of(
-    "NUM HAN COUNT ABOUT YEAR LATE_YEAR SHORT_YEAR DAY REL UNIT PERIOD THIRD SHORT_PART LUNAR_DAY "
-    "ADJACENT HALF DOTTED PART"
+    "NUM HAN COUNT ABOUT YEAR LATE_YEAR SHORT_YEAR DAY PLACE REL UNIT PERIOD THIRD SHORT_PART "
+    "LUNAR_DAY ADJACENT HALF DOTTED PART"
 )
 
 
@@ -235,11 +237,6 @@ def _tells(kinds: Mapping[str, object]) -> bool:
 # --- Times of day, amounts -----------------------------------------------------------------------
 
 
-def _to(_: Now, minute: int, hour: int) -> Kinds | None:
-    """差五分三点, 三時五分前: five to three."""
-    return clock.named(hour - 1, 60 - minute) if 0 < minute < 60 <= 60 * hour else None
-
-
 def _in_part(_: Now, ends: tuple[int, int], time: clock.Clock) -> Kinds:
     """下午三点 is 15:00, 晚上十二点 the end of the day, 深夜两点 past it."""
     first, _last = ends
@@ -262,39 +259,26 @@ def _at(now: Now, time: clock.Clock) -> Cycle | None:
 
 CLOCKS: Table = {
     "NUM|COUNT <oclock> <sharp>?": clock.hour,
-    "NUM|COUNT <oclock> <zero>? NUM <minute>?": lambda _, *time: clock.named(*time),
+    "NUM|COUNT <oclock> <zero>? NUM <minute>?": last_first(clock.past),
     "NUM|COUNT <oclock> <half>": lambda _, hour: clock.named(hour, 30),
-    "NUM|COUNT <oclock> <less>? NUM|COUNT <minute> <ago>": lambda now, hour, minute: _to(
-        now, minute, hour
-    ),
+    "NUM|COUNT <oclock> <less>? NUM|COUNT <minute> <ago>": last_first(clock.to),
     "HM": clock.figures,
     "PART <of>? CLOCK": _in_part,
     "CLOCK <to> CLOCK": clock.between,
 }
 
 
-def _about(_: Now, about: tuple[int, int], unit: Grain) -> Duration | None:
-    """两三天, 三到五天."""
-    low, high = about
-    return Duration(((low, unit),), (0, high - low)) if 0 < low < high < 100 else None
-
-
-def _half_of(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
-    """1.5小时."""
-    return relative.and_a_half(now, number[0], unit) if number[1] == 5 else None
-
-
 AMOUNTS: Table = {
     "NUM|COUNT <measure>? UNIT": relative.amount,
-    "ABOUT <measure>? UNIT": _about,
-    "NUM|COUNT <to>|、 NUM|COUNT <measure>? UNIT": lambda now, low, high, unit: _about(
+    "ABOUT <measure>? UNIT": relative.between,
+    "NUM|COUNT <to>|、 NUM|COUNT <measure>? UNIT": lambda now, low, high, unit: relative.between(
         now, (low, high), unit
     ),
     "<few> <measure>? UNIT": relative.few,
     "<half> <measure>? UNIT": lambda now, unit: relative.and_a_half(now, 0, unit),
     "NUM|COUNT <measure>? UNIT <half>": relative.and_a_half,
     "NUM|COUNT <measure> <half> UNIT": relative.and_a_half,
-    "DOTTED <measure>? UNIT": _half_of,
+    "DOTTED <measure>? UNIT": relative.decimal,
     "DURATION <and>? DURATION": lambda _, one, other: Duration(one.parts + other.parts),
 }
 
@@ -337,30 +321,26 @@ def _day(now: Now, offset: int) -> Kinds:
     return {"DAY_OF": offset, Reading.KIND: relative.day(now, offset)}
 
 
-def _days(now: Now, first: int, last: int) -> Reading | None:
-    return ranges.join(now, cycles.day_of_month(now, first), cycles.day_of_month(now, last))
+def _span(one: Callable[..., When | None]) -> Rule:
+    """From one number to another: 三四月, 三到五号, 1995-1997年, 八九十年代."""
 
+    def both(now: Now, *numbers: object) -> Reading | None:
+        first, last = (one(now, number) for number in numbers)
+        return ranges.join(now, first, last) if first and last else None
 
-def _months(now: Now, first: int, last: int) -> Reading | None:
-    return ranges.join(now, cycles.month(now, first), cycles.month(now, last))
-
-
-def _years(now: Now, *numbers: int) -> Reading | None:
-    """1995-1997年, 18年到20年."""
-    first, last = (cycles.short_year(now, number) for number in numbers)
-    return ranges.join(now, first, last) if first and last else None
-
-
-def _decades(now: Now, about: tuple[int, int]) -> Reading | None:
-    """八九十年代."""
-    first, last = (cycles.decade(now, number) for number in about)
-    return ranges.join(now, first, last) if first and last else None
+    return lambda now, *numbers: both(now, *(numbers[0] if len(numbers) == 1 else numbers))
 
 
 def third(now: Now, when: When, which: int) -> When | None:
     """三月初, 去年底."""
     coarse = ("month", "quarter", "season", "decade", "century", "week", "year")
     return subdivide.third(now, which, when) if when.grain in coarse else None
+
+
+def _third_of_month(now: Now, month: int, third: tuple[int, Grain]) -> When | None:
+    """三月初, read as 三 and 月初."""
+    which, unit = third
+    return subdivide.third(now, which, cycles.month(now, month)) if unit == "month" else None
 
 
 DATES: Table = {
@@ -375,32 +355,24 @@ DATES: Table = {
     "PART": cycles.part_of_day,
     "HOLIDAY": cycles.holiday,
     "HOLIDAYS": cycles.holidays,
-    "YEAR_THIRD": lambda now, which: subdivide.every_part(now, which, "year"),
-    "MONTH_THIRD": lambda now, which: subdivide.every_part(now, which, "month"),
-    "WEEK_THIRD": lambda now, which: subdivide.every_part(now, which, "week"),
-    "NUM MONTH_THIRD": lambda now, month, which: subdivide.third(
-        now, which, cycles.month(now, month)
-    ),
-    "YEAR YEAR_THIRD": lambda now, year, which: subdivide.third(now, which, cycles.year(now, year)),
-    "NUM YEAR_THIRD": lambda now, year, which: (
-        (whole := short_year(now, year)) and subdivide.third(now, which, whole)
-    ),
+    "THIRD_OF": lambda now, third: subdivide.every_part(now, *third),
+    "NUM THIRD_OF": _third_of_month,
     "NUM <month>": cycles.month,
-    "ABOUT <month>": lambda now, about: _months(now, *about),
-    "NUM <to> NUM <month>": _months,
+    "ABOUT <month>": _span(cycles.month),
+    "NUM <to> NUM <month>": _span(cycles.month),
     "NUM <month> NUM <day>?": cycles.month_day,
     "NUM <month> NUM <day>? <to> NUM <day> <to>?": cycles.days_of_month,
     "DAY <day>": cycles.day_of_month,
-    "ABOUT <day>": lambda now, about: _days(now, *about),
-    "DAY <day>? <to> DAY <day> <to>?": _days,
+    "ABOUT <day>": _span(cycles.day_of_month),
+    "DAY <day>? <to> DAY <day> <to>?": _span(cycles.day_of_month),
     "YEAR <year>": cycles.year,
     "SHORT_YEAR <year>": short_year,
     "YEAR <year>? CYCLE": lambda now, number, cycle: combine.in_year(now, cycle, number),
     "SHORT_YEAR|LATE_YEAR <year> CYCLE": short_year,
-    "YEAR|LATE_YEAR <year>? <to> YEAR|LATE_YEAR <year> <to>?": _years,
+    "YEAR|LATE_YEAR <year>? <to> YEAR|LATE_YEAR <year> <to>?": _span(cycles.short_year),
     "NUM <century>": cycles.century,
     "NUM|SHORT_YEAR|YEAR <decade>": cycles.decade,
-    "ABOUT <decade>": _decades,
+    "ABOUT <decade>": _span(cycles.decade),
     "DATE": cycles.numeric_date,
     "MONTH_YEAR": combine.month_of_year,
     "<nth>? NUM <measure>? <quarter>": cycles.quarter,
@@ -414,22 +386,12 @@ DATES: Table = {
     "<nth> NUM <measure> UNIT": lambda _, count, unit: {"NTH": (count, unit, False)},
     "<nth> NUM <measure>? WEEKDAY": lambda _, *nth: {"NTH_WEEKDAY": nth},
     "<nth> NUM <measure>? <weekend>": lambda _, count: {"NTH": (count, "weekend", False)},
-    **{
-        pattern.replace("END", f"<{word}> <of>?"): partial(rule, place=place)
-        for word, place in (("first", 1), ("final", -1))
-        for pattern, rule in (
-            ("END UNIT|PERIOD", lambda _, unit, place: {"NTH": (place, unit, False)}),
-            (
-                "END NUM? <measure>? WEEKDAY",
-                lambda _, *day, place: {"NTH_WEEKDAY": (place, day[-1])},
-            ),
-            (
-                "END NUM? <measure>? <weekend>",
-                lambda _, *_n, place: {"NTH": (place, "weekend", False)},
-            ),
-            ("END DURATION", lambda _, amount, place: {"OUTER": (amount, place)}),
-        )
+    "PLACE <of>? UNIT|PERIOD": lambda _, place, unit: {"NTH": (place, unit, False)},
+    "PLACE <of>? NUM? <measure>? WEEKDAY": lambda _, place, *day: {"NTH_WEEKDAY": (place, day[-1])},
+    "PLACE <of>? NUM? <measure>? <weekend>": lambda _, *place: {
+        "NTH": (place[0], "weekend", False)
     },
+    "PLACE <of>? DURATION": lambda _, place, amount: {"OUTER": (amount, place)},
 }
 
 # --- Around a date -------------------------------------------------------------------------------

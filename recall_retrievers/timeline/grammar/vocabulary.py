@@ -26,7 +26,6 @@ FOLDED: Final = _PLAIN | str.maketrans("’‘–—‐‑ºª", "''----  ")
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text."""
     return frozenset(text.split())
 
 

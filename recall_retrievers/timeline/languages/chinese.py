@@ -7,6 +7,7 @@ them, and `is_word` asks what stands beside the others.
 """
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -54,12 +55,8 @@ SIMPLIFIED = str.maketrans(_OLD, _NEW) | _WIDE | str.maketrans("－—–～~，
 """Character for character, so that places in the text stay where they are."""
 
 _WEEKS = ("周", "星期", "礼拜")
-_NEAR, _FAR = {"今": 0, "昨": -1, "寻": -1, "明": 1}, {"前": -2, "大前": -3, "后": 2, "大后": 3}
-_LONG = {"早": (5, 12), "早上": (5, 12), "晚": (18, 24), "晚上": (18, 24)}
-_SHORT = {"早": (5, 12), "晨": (5, 12), "晚": (18, 24), "夜": (21, 29)}
-_NIGHTS = ("晚", "晚上", "夜", "夜里", "晚间")
-
-
+_NEAR, _FAR = {0: "今", -1: "昨 寻", 1: "明"}, {-2: "前", -3: "大前", 2: "后", 3: "大后"}
+_MORNING = (5, 12)
 _PARTS = {
     (0, 5): "凌晨",
     (5, 12): "清晨 清早 早晨 早上 早间 一早 一大早 大清早 大早上 朝早 上午 上昼",
@@ -69,20 +66,20 @@ _PARTS = {
 }  # fmt: skip
 
 
-def _compounds() -> dict[str, dict[object, str]]:
+def _joined(days: str, parts: str) -> str:
     """今早, 昨晚, 明晨: the day and its part in one word."""
-    found: dict[str, dict[object, str]] = {"NIGHT": {}, "DAYPART": {}}
-    for days, parts in ((_NEAR, _LONG | _SHORT | {"朝": (5, 12), "夜里": (21, 29)}), (_FAR, _LONG)):
-        for day, offset in days.items():
-            for part, hours in parts.items():
-                kind, value = ("NIGHT", offset) if part in _NIGHTS else ("DAYPART", (offset, hours))
-                names = found[kind].get(value, "")
-                found[kind][value] = f"{names} {day}{part}"
-    return found
+    return " ".join(day + part for day in days.split() for part in parts.split())
 
 
 _KINDS: dict[str, dict[object, str]] = {
-    **_compounds(),
+    "NIGHT": {
+        **{offset: _joined(days, "晚 晚上 夜 夜里") for offset, days in _NEAR.items()},
+        **{offset: _joined(days, "晚 晚上") for offset, days in _FAR.items()},
+    },
+    "DAYPART": {
+        **{(offset, _MORNING): _joined(days, "早 早上 晨 朝") for offset, days in _NEAR.items()},
+        **{(offset, _MORNING): _joined(days, "早 早上") for offset, days in _FAR.items()},
+    },
     "CYCLE": HOLIDAYS,
     "HOLIDAYS": {cal.OVER_CHRISTMAS: "圣诞节期间 圣诞期间"},
     "PART": dict(_PARTS.items()),
@@ -113,13 +110,16 @@ _KINDS: dict[str, dict[object, str]] = {
     "THIRD": {
         0: "初 上旬 早期 初期", 1: "中旬 中期", 2: "底 末 下旬 后期 晚期 末期",
     },
-    "YEAR_THIRD": {0: "年初 开年", 1: "年中", 2: "年底 年末 岁末 年尾"},
-    "MONTH_THIRD": {0: "月初 月上旬", 1: "月中 月中旬", 2: "月底 月末 月尾 月下旬"},
-    "WEEK_THIRD": {0: "周初", 1: "周中"},
+    "THIRD_OF": {
+        (0, "year"): "年初 开年", (1, "year"): "年中", (2, "year"): "年底 年末 岁末 年尾",
+        (0, "month"): "月初 月上旬", (1, "month"): "月中 月中旬",
+        (2, "month"): "月底 月末 月尾 月下旬", (0, "week"): "周初", (1, "week"): "周中",
+    },
+    "PLACE": {1: "最初", -1: "最后"},
     "HALF": {1: "上半 前半", 2: "下半 后半"},
     "SEASON": {0: "春天 春季", 1: "夏天 夏季 暑天", 2: "秋天 秋季", 3: "冬天 冬季"},
     "THIS_SEASON": {0: "今春", 1: "今夏", 2: "今秋", 3: "今冬"},
-    "SHORT_PART": {hours: part for part, hours in _SHORT.items()},
+    "SHORT_PART": {_MORNING: "早 晨", (18, 24): "晚", (21, 29): "夜"},
     "LUNAR_MONTH": {1: "正月", 11: "冬月", 12: "腊月"},
     "LUNAR_DAY": {place: "初" + n for place, n in enumerate("一二三四五六七八九十", 1)},
     "ADJACENT": {-1: "前一天 前夕 头天", 1: "第二天 次日 后一天 隔天"},
@@ -332,20 +332,9 @@ def _weekday_of(now: Now, offset: int, weekday: int) -> When | None:
     return combine.side_by_side(now, now.unit("week", offset), cycles.weekday(now, weekday))
 
 
-def _cycle(now: Now, offset: int, cycle: Cycle) -> Reading | None:
-    """上个夏天, 这个夏天, 下个国庆节."""
-    if cycle.unit == "day":
-        return None
-    if offset == 0:
-        return combine.this(now, cycle)
-    return combine.coming(now, cycle) if offset > 0 else combine.last_but(now, -offset, cycle)
-
-
 def _the_last(now: Now, offset: int, count: int, cycle: Cycle) -> Reading | None:
     """上一个周二: the latest before today; 下一个春节 the first after it."""
-    if count != 1 or not offset:
-        return None
-    return combine.last(now, cycle) if offset == -1 else _cycle(now, offset, cycle)
+    return combine.from_now(now, offset, cycle) if count == 1 and offset else None
 
 
 def _before_month(now: Now, number: int) -> Reading | None:
@@ -356,21 +345,16 @@ def _before_month(now: Now, number: int) -> Reading | None:
 
 def _either(first: Cycle | None, second: Cycle) -> Cycle | None:
     """八月十五 is 15 August; or Mid-Autumn, of the Chinese calendar."""
-    if first is None:
-        return None
-    one = first
 
     def at(year: datetime) -> Reading | None:
-        try:
-            reading = one.at(year)
-        except ValueError:
-            return second.at(year)
-        try:
-            return reading and reading.or_else(second.at(year))
-        except ValueError:
-            return reading
+        readings: list[Reading] = []
+        for cycle in (first, second):
+            with suppress(ValueError):  # a calendar may lack the day in this year
+                reading = cycle.at(year) if cycle else None
+                readings += [reading] if reading else []
+        return readings[0].or_else(*readings[1:]) if readings else None
 
-    return replace(one, at=at)
+    return first and replace(first, at=at)
 
 
 def _of_lunar_month(now: Now, month: int, day: int | None = None) -> Cycle | None:
@@ -398,8 +382,9 @@ def _from(now: Now, when: When) -> Reading | None:
     return reading.or_else(ranges.onwards(now, reading)) if one_unit else reading
 
 
-def _due(now: Now, which: int, unit: Grain) -> Reading | None:
+def _due(now: Now, third: tuple[int, Grain]) -> Reading | None:
     """月底前: up to the end of the present month."""
+    which, unit = third
     part = subdivide.third(now, which, now.unit(unit))
     return ranges.until(now, part) if part else None
 
@@ -418,10 +403,10 @@ def _from_to(_: Now, first: Cycle, last: Cycle) -> Reading | Kinds:
 _LUNAR = "农历|阴历|旧历"
 _AGO = "前|以前|之前"
 _CLOCKS: Table = {
-    "NUM|COUNT 点 NUM 刻": lambda _, hour, count: clock.named(hour, 15 * count),
-    "NUM|COUNT 点 差 NUM 刻": lambda _, hour, count: clock.named(hour - 1, 60 - 15 * count),
-    "差 NUM|COUNT 分 NUM|COUNT 点": lambda _, minute, hour: clock.named(hour - 1, 60 - minute),
-    "差 NUM 刻 NUM|COUNT 点": lambda _, count, hour: clock.named(hour - 1, 60 - 15 * count),
+    "NUM|COUNT 点 NUM 刻": lambda now, hour, count: clock.past(now, 15 * count, hour),
+    "NUM|COUNT 点 差 NUM 刻": lambda now, hour, count: clock.to(now, 15 * count, hour),
+    "差 NUM|COUNT 分 NUM|COUNT 点": clock.to,
+    "差 NUM 刻 NUM|COUNT 点": lambda now, count, hour: clock.to(now, 15 * count, hour),
 }
 _DATES: Table = {
     "几 NUM 个? UNIT": lambda _, ten, unit: Duration(((20, unit),), (0, 30)) if ten == 10 else None,
@@ -453,12 +438,11 @@ _DATES: Table = {
     f"{_LUNAR} NUM 月 NUM 日|号?": lambda _, month, day: lunar_date(month, day),
     f"{_LUNAR} NUM 月": lambda _, month: lunar_months(month),
     f"{_LUNAR}? 闰 NUM 月": lambda _, month: lunar_months(month, leap=True),
-    f"MONTH_THIRD {_AGO}": lambda now, which: _due(now, which, "month"),
-    f"YEAR_THIRD {_AGO}": lambda now, which: _due(now, which, "year"),
+    f"THIRD_OF {_AGO}": _due,
     "REL <measure>? PERIOD": relative.unit,
     "REL DURATION": _counted,
     "REL 个? WEEKDAY": _weekday_of,
-    "REL 个? CYCLE": _cycle,
+    "REL 个? CYCLE": combine.from_now,
     "REL NUM 个 CYCLE": _the_last,
     "刚过去|刚刚过去|刚过完|过去 的 这? 个? PERIOD": lambda now, unit: relative.unit(now, -1, unit),
     "周末|星期末|礼拜末": lambda now: {"WEEKEND": None, Reading.KIND: relative.weekend(now, 0)},
@@ -556,8 +540,6 @@ CHINESE = _Chinese(
             "quarter": "季度",
             "weekend": "周末 星期末",
             "nth": "第",
-            "first": "最初",
-            "final": "最后",
             "ago": "前 以前 之前",
             "later": "后 以后 之后 过后",
             "within": "内 之内 以内",

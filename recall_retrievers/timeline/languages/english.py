@@ -2,8 +2,8 @@
 
 How to read it: `_KINDS` are the words by kind and value, the `roles` at the end those that only
 lead or link; `grammar.patterns` says in which orders they name a time, and `_DATES`, `_PHRASES` and
-`_RANGES` add orders of this language. `_TRAPS` says where a word of time is none, `_CUES` what looks
-back or ahead, and `_CLAUSES` what a clause before a time does to it.
+`_RANGES` add orders of this language. `_TRAPS` says where a word of time is none, `_CUES` what
+looks back or ahead, and `_CLAUSES` what a clause before a time does to it.
 """
 
 import re
@@ -345,51 +345,39 @@ def _no_time_if(test: _Test) -> _Trap:
     return lambda here: NO_TIME if test(here) else None
 
 
-def _also_if(kind: str, test: _Test, value: str = "") -> _Trap:
-    """A further kind, with the value of another."""
-    return lambda here: (
-        {kind: here.token.kinds.get(value), **here.token.kinds} if test(here) else None
-    )
+def _also_if(kind: str, test: _Test) -> _Trap:
+    return lambda here: {kind: None, **here.token.kinds} if test(here) else None
 
 
 _NAMED = _no_time_if(lambda here: _is_named(here) or _is_in_title(here))
 _ASKED_FOR = _no_time_if(_is_asked_for)
 _OF_A_THING = _no_time_if(_is_of_a_thing)
 _TOPIC = _no_time_if(lambda here: is_one_of(here.behind, _ABOUT_A_THING))
+_VERB = _no_time_if(_is_verb)
 _TRAPS: dict[str, _Trap] = {
     # Sunday roast, Wednesday Addams, "Friday Night Lights"
     **dict.fromkeys(("WEEKDAY", "WEEKDAYS", "MONTH", "SEASON", "DAYWORD", "PARTS"), _NAMED),
-    # the Christmas market
-    "HOLIDAY": _no_time_if(lambda here: not _is_holiday(here)),
-    # this may be, up to march
-    "may": _no_time_if(_is_verb),
-    "march": _no_time_if(_is_verb),
-    # talk about Monday
-    "about": _TOPIC,
+    "HOLIDAY": _no_time_if(lambda here: not _is_holiday(here)),  # the Christmas market
+    "may": _VERB,  # this may be
+    "march": _VERB,
+    "about": _TOPIC,  # talk about Monday
     "around": _TOPIC,
-    # a second opinion
-    "second": _no_time_if(_is_moment),
-    # the last season of a series
-    "season": _no_time_if(_is_of_series),
-    # over New Year, and not a new year
-    "new": _also_if("NEW", lambda here: is_one_of(here.behind, _BEFORE_NEW_YEAR)),
-    # the first day of school
-    "first": _OF_A_THING,
+    "second": _no_time_if(_is_moment),  # a second opinion
+    "season": _no_time_if(_is_of_series),  # the last season of a series
+    "new": _also_if("NEW", lambda here: is_one_of(here.behind, _BEFORE_NEW_YEAR)),  # over New Year
+    "first": _OF_A_THING,  # the first day of school
     "final": _OF_A_THING,
     "last": _last,
-    # how long, how many days
-    "long": _ASKED_FOR,
+    "long": _ASKED_FOR,  # how long, how many days
     "UNITS": _ASKED_FOR,
-    # came by Monday
-    "by": _no_time_if(lambda here: is_one_of(here.behind, _CAME)),
+    "by": _no_time_if(lambda here: is_one_of(here.behind, _CAME)),  # came by Monday
     "YEAR": _year,
     "in": _in,
     "within": _in,
     "past": _past,
     "UNIT": lambda here: {"PRESENT": here.token.kinds["UNIT"]} if _is_present(here) else None,
     "next": _next,
-    # the day before, with nothing behind it
-    "before": _also_if("beforehand", Place.is_last),
+    "before": _also_if("beforehand", Place.is_last),  # the day before, and nothing behind it
 }
 
 
@@ -449,8 +437,8 @@ _PHRASES: Table = {
         ranges.amount_from(now, Duration.of(1, unit), when)
     ),
     "UNIT ending|ended|finishing on? <art>? CYCLE|TIME": ranges.unit_up_to,
-    "on|every WEEKDAYS": combine.every_weekday,
-    "on WEEKDAYS and WEEKDAYS": combine.every_weekday,
+    "on|every CYCLES": combine.every,
+    "on CYCLES and CYCLES": combine.every,
     "on|every|each weekdays|workdays": lambda now: combine.every(now, cycles.workdays(now)),
     "on weekends": lambda now: combine.every(now, cycles.weekends(now)),
     "WEEKDAY week": _weekday_week,

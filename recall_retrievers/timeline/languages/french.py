@@ -1,8 +1,8 @@
 """The French words of time, and orders that only French has.
 
 How to read it: `_KINDS` are the words by kind and value, without accents, the `roles` those that
-only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what looks
-back or ahead, here with accents.
+only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what
+looks back or ahead, here with accents.
 """
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
@@ -153,7 +153,7 @@ FRENCH = Language(
         things=words_of("marche marches sapin cadeau cadeaux carte film chanson pull"),
         ordinal="er",
         nouns_first=True,
-        phrases={"tous? les WEEKDAYS": combine.every_weekday},
+        phrases={"tous? les CYCLES": combine.every},
         numbers={
             **spoken_hours("a|vers", "heure|heures"),
         },
@@ -162,7 +162,6 @@ FRENCH = Language(
             "a|ai|as|avons|avez|ont|avait ete": lambda *_: {},  # "a été" is no summer
             "la nuit REL": relative.night,
             "ces REL temps": lambda now, _: relative.soft(now, 30),
-            "UNIT DECADE": lambda now, _, years: cycles.decade(now, years),
             "ORD semestre": cycles.half_year,
         },
     )

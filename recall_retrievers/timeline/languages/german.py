@@ -1,8 +1,8 @@
 """The German words of time, and orders that only German has.
 
 How to read it: `_KINDS` are the words by kind and value, without accents, the `roles` those that
-only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what looks
-back or ahead, here with accents.
+only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what
+looks back or ahead, here with accents.
 """
 
 import re
@@ -205,7 +205,7 @@ GERMAN = Language(
         decade="er|ern",
         compounds=True,
         decide=_decide,
-        phrases={"WEEKDAYS": combine.every_weekday},
+        phrases={"CYCLES": combine.every},
         dates={
             "DAYWORD <morning>|fruh": lambda now, offset: combine.part_of_day(now, offset, (5, 12)),
             "guten <morning>|PART|UNIT": lambda *_: {},

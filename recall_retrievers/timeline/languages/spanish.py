@@ -1,8 +1,8 @@
 """The Spanish words of time, and orders that only Spanish has.
 
 How to read it: `_KINDS` are the words by kind and value, without accents, the `roles` those that
-only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what looks
-back or ahead, here with accents.
+only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what
+looks back or ahead, here with accents.
 """
 
 from recall_retrievers.timeline.grammar import calendar_math as cal

@@ -13,8 +13,6 @@ _FIRST_MORNING_HOUR = 7  # "at 4" means the afternoon, "at 8" the morning
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time of day."""
-
     minutes: int  # since midnight
     sure: bool  # the half of the day is known
     exact: bool  # it has minutes, and not only an hour
@@ -52,8 +50,15 @@ def hour(_: Now, number: int, noon: int | None = None) -> dict[str, object] | No
     return named(number, 0, noon)
 
 
+def past(_: Now, minute: int, hour: int, noon: int | None = None) -> dict[str, object] | None:
+    return named(hour, minute, noon)
+
+
+def to(_: Now, minute: int, hour: int, noon: int | None = None) -> dict[str, object] | None:
+    return named((hour - 1) % 24, 60 - minute, noon) if 0 < minute < 60 and hour <= 24 else None
+
+
 def figures(_: Now, time: tuple[int, ...], noon: int | None = None) -> dict[str, object] | None:
-    """15:30 Uhr."""
     found = in_figures(*time, noon=noon)
     return {"CLOCK": found} if found else None
 

@@ -31,6 +31,17 @@ def last_but(now: Now, count: int, cycle: Cycle) -> Reading | None:
     return reading
 
 
+def from_now(now: Now, offset: int, cycle: Cycle) -> Reading | None:
+    """Last Tuesday (-1), this Friday (0), next March (1), the summer before last (-2)."""
+    if cycle.unit == "day" and cycle.grain != "part_of_day":
+        return None
+    if offset == 0:
+        return this(now, cycle)
+    if offset > 0:
+        return coming(now, cycle)
+    return last(now, cycle) if offset == -1 else last_but(now, -offset, cycle)
+
+
 def stretch(first: Cycle, final: Cycle) -> Cycle | None:
     """Monday to Wednesday as one time that recurs; from Friday to Tuesday, over the weekend."""
     if first.unit != final.unit or first.grain != final.grain:
@@ -46,7 +57,6 @@ def stretch(first: Cycle, final: Cycle) -> Cycle | None:
 
 
 def last_few(now: Now, count: int, cycle: Cycle) -> Reading | None:
-    """The last three Mondays."""
     first, final = last_but(now, count, cycle), last_but(now, 1, cycle)
     if first is None or final is None or cycle.fields is None:
         return None
@@ -85,7 +95,6 @@ def coming(now: Now, cycle: Cycle) -> Reading | None:
 
 
 def in_year(_: Now, cycle: Cycle, number: int) -> Reading | None:
-    """March 2021."""
     return cycle.at(cal.day_of(number, 1, 1)) if cycle.unit == "year" else None
 
 
@@ -110,11 +119,6 @@ def every(_: Now, cycle: Cycle, more: Cycle | None = None) -> Reading | None:
         return None
     fields = cycle.fields.join(more.fields) if more and more.fields else cycle.fields
     return Reading(None, None, cycle.grain, recurrence=fields)
-
-
-def every_weekday(now: Now, *weekdays: int) -> Reading | None:
-    """On Mondays and Tuesdays."""
-    return every(now, *(cycles.weekday(now, one) for one in weekdays))
 
 
 def side_by_side(now: Now, one: When, other: When) -> When | None:

@@ -10,7 +10,6 @@ from recall_retrievers.timeline.time_range import Grain
 
 
 def month(_: Now, number: int) -> Cycle:
-    """March."""
     return Cycle(
         "year",
         "month",
@@ -20,7 +19,6 @@ def month(_: Now, number: int) -> Cycle:
 
 
 def month_day(_: Now, number: int, day_number: int) -> Cycle | None:
-    """5 May."""
     cal.day_of(2024, number, day_number)  # a leap year: refuses only dates that no year has
     return Cycle(
         "year",
@@ -69,7 +67,6 @@ def day_of_month(_: Now, number: int, weekday: int | None = None) -> Cycle:
 
 
 def weekday(_: Now, number: int) -> Cycle:
-    """Tuesday."""
     return Cycle(
         "week",
         "day",
@@ -79,7 +76,6 @@ def weekday(_: Now, number: int) -> Cycle:
 
 
 def weekends(_: Now) -> Cycle:
-    """The weekend of every week."""
 
     def at(start: datetime) -> Reading:
         return Reading(*cal.unit_ends("weekend", start), "weekend")
@@ -121,12 +117,10 @@ def _season_from(start: datetime) -> Reading:
 
 
 def quarter(_: Now, number: int) -> Cycle | None:
-    """The third quarter."""
     return _part_of_year(number, 3)
 
 
 def half_year(_: Now, number: int) -> Cycle | None:
-    """The first or second half of a year."""
     return _part_of_year(number, 6)
 
 
@@ -179,7 +173,6 @@ def part_of_day(_: Now, ends: tuple[int, int]) -> Cycle:
 
 
 def year(now: Now, number: int) -> Reading:
-    """2023."""
     return now.unit_at("year", cal.day_of(number, 1, 1))
 
 

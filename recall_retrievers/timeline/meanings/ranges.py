@@ -149,8 +149,6 @@ def _fineness(grain: Grain) -> int:
 
 # --- The time next to another one: "the week before", "two weeks from 5 May" ---------------------
 
-_FEW = 4  # "the weeks after Christmas"
-
 
 def unit_beside(now: Now, name: Grain, when: When, sign: int) -> When | None:
     """The week before (-1) or after (1) a time: the calendar week, or the next seven days."""
@@ -165,17 +163,6 @@ def unit_beside(now: Now, name: Grain, when: When, sign: int) -> When | None:
         if sign < 0:
             return reading.or_else(Reading(cal.shift(inner.start, name, -1), inner.start, name))
         return reading.or_else(Reading(inner.end, cal.shift(inner.end, name, 1), name))
-
-    return None if _comes_sooner(when, name) else change(when, find, name)
-
-
-def units_beside(_: Now, name: Grain, when: When, sign: int) -> When | None:
-    """The few days before (-1) or weeks after (1) a time."""
-
-    def find(inner: Whole) -> Reading | None:
-        if sign < 0:
-            return Reading(cal.shift(inner.start, name, -_FEW), inner.start, name)
-        return Reading(inner.end, cal.shift(inner.end, name, _FEW), name)
 
     return None if _comes_sooner(when, name) else change(when, find, name)
 

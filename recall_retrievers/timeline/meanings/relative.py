@@ -37,6 +37,17 @@ def few(_: Now, unit: Grain) -> Duration:
     return Duration(((3, unit),), (1, 2))
 
 
+def between(_: Now, limits: tuple[int, int], unit: Grain) -> Duration | None:
+    """Two or three weeks."""
+    low, high = limits
+    return Duration(((low, unit),), (0, high - low)) if 0 < low < high < 100 else None
+
+
+def decimal(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
+    """1.5 hours; other fractions of a unit have no calendar."""
+    return and_a_half(now, number[0], unit) if number[1] == 5 else None
+
+
 def and_a_half(_: Now, count: int, unit: Grain) -> Duration | None:
     """A year and a half; with a count of zero, half a year."""
     half = HALVES.get(unit)
@@ -107,7 +118,6 @@ def rolling(now: Now, amount: Duration) -> Reading | None:
 
 
 def ahead(now: Now, amount: Duration) -> Reading:
-    """The next three weeks."""
     return Reading(now.moment, amount.from_(now.moment, 1), amount.unit)
 
 

@@ -270,7 +270,6 @@ def earlier(now: Now, when: Reading) -> Reading | None:
 
 
 def earlier_today(now: Now, part: Cycle) -> Reading | None:
-    """Earlier in the morning."""
     reading = part.current(now) if part.grain == "part_of_day" else None
     return reading and earlier(now, reading)
 
@@ -304,7 +303,6 @@ def same_time(now: Now, when: Reading) -> Reading | None:
 
 
 def same_day(now: Now, when: Reading) -> Reading | None:
-    """This day last year."""
     if when.start is None or when.grain not in ("year", "month", "week"):
         return None
     here = cal.start_of(when.grain, now.moment, now.week_start)
