@@ -100,7 +100,8 @@ def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int
 def outside_the_day(facts: Facts, ranges: Sequence[TimeRange]) -> list[bool]:
     """Whether each memory lies outside a day or a week that is named. No type lifts such a one."""
     named = any(_is_plain(each, _WEEK) for each in ranges)
-    return [named and not any(matching) for matching in facts.matches(ranges)]
+    dated = zip(facts.created, facts.matches(ranges), strict=True)
+    return [named and created is not None and not any(matching) for created, matching in dated]
 
 
 def time_ratios(  # noqa: PLR0913, PLR0917 - what is known of the candidates and the question
