@@ -1,5 +1,7 @@
 """Which language a text is read in, and what its grammar must not read."""
 
+from datetime import timedelta
+
 from tables import table
 from timeline.cases import NOW, calls, read
 
@@ -49,6 +51,44 @@ def test_the_language_is_found(text: str, start: str, end: str) -> None:
 )
 def test_over_christmas_is_four_days(text: str, first: str, end: str) -> None:
     assert read(text) == [(first, end)]
+
+
+@table(
+    ("text", "first", "end"),
+    [
+        ("What did I do exactly a year ago?", "2023-06-12", "2023-06-13"),
+        ("Was tat ich vor genau einem Jahr?", "2023-06-12", "2023-06-13"),
+        ("Was habe ich vor mehr als zwei Wochen gekauft?", "..", "2024-05-29"),
+        ("¿Qué compré hace más de dos semanas?", "..", "2024-05-29"),
+        ("Qu'ai-je acheté il y a plus de deux semaines ?", "..", "2024-05-29"),
+        ("Was geschah vor höchstens drei Wochen?", "2024-05-22", "2024-06-12T15:30"),
+        ("Was habe ich dieses Jahr bisher gelesen?", "2024-01-01", "2024-06-12T15:30"),
+        ("Was ist im Rest der Woche geplant?", "2024-06-12T15:30", "2024-06-17"),
+        ("¿Qué hay el resto de la semana?", "2024-06-12T15:30", "2024-06-17"),
+        ("Was habe ich die ganze Woche gegessen?", "2024-06-10", "2024-06-17"),
+        ("Was geschah zwischen dem 3. und dem 7. Mai?", "2024-05-03", "2024-05-08"),
+        ("¿Qué pasó entre el 3 y el 7 de mayo?", "2024-05-03", "2024-05-08"),
+    ],
+)
+def test_what_english_says_of_an_amount_or_a_rest_others_say_too(
+    text: str, first: str, end: str
+) -> None:
+    assert read(text) == [(first, end)]
+
+
+@table(
+    "text",
+    [
+        "What did I eat in the last days?",
+        "Was habe ich in den letzten Tagen gegessen?",
+        "¿Qué comí en los últimos días?",
+        "Qu'ai-je mangé ces derniers jours ?",
+    ],
+)
+def test_the_last_days_are_not_yesterday(text: str) -> None:
+    (days,) = extract_time(text, NOW)
+    assert days.soft
+    assert days.contains(days.end - timedelta(days=4))
 
 
 @table(

@@ -117,7 +117,6 @@ def spoken_hours(at: str, word: str = "") -> Table:
     """Times of day that say the hour first: a las nueve menos cuarto, à six heures et demie."""
     hour = f"{at} HOUR {word}"
     return {
-        f"{at} HM": clock.figures,
         hour: clock.hour,
         f"{hour} <and>? QUARTER|NUM": last_first(clock.past),
         f"{hour} <and> <half>": lambda now, hour: clock.past(now, 30, hour),
@@ -232,7 +231,6 @@ DATES: Table = {
     "SURE_YEAR": cycles.year,
     "<in> SAID_YEAR": lambda _, year: year,
     "<art>? <year> <art>? YEAR": cycles.year,
-    "YEAR -|/? MONTH -|/? DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
     "MONTHDAY .?": cycles.day_of_month,
     "UNIT MONTHDAY": lambda now, unit, day: (
         cycles.day_of_month(now, day) if unit == "day" else None

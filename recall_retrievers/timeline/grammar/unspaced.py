@@ -368,7 +368,6 @@ DATES: Table = {
     "YEAR <year>": cycles.year,
     "SHORT_YEAR <year>": short_year,
     "YEAR <year>? CYCLE": lambda now, number, cycle: combine.in_year(now, cycle, number),
-    "SHORT_YEAR|LATE_YEAR <year> CYCLE": short_year,
     "YEAR|LATE_YEAR <year>? <to> YEAR|LATE_YEAR <year> <to>?": _span(cycles.short_year),
     "NUM <century>": cycles.century,
     "NUM|SHORT_YEAR|YEAR <decade>": cycles.decade,
@@ -434,11 +433,6 @@ def _day_of(now: Now, when: Reading, offset: int) -> Reading | None:
     return now.unit_at("day", same.start + cal.DAY * offset) if same and same.start else None
 
 
-def _from_day(now: Now, amount: Duration, offset: int) -> Reading:
-    """一周前的昨天."""
-    return now.unit_at("day", amount.from_(now.today + cal.DAY * offset, -1))
-
-
 PHRASES: Table = {
     "CLOCK": _at,
     f"{WHEN} ,|<of>|- {WHEN}": combine.side_by_side,
@@ -470,7 +464,6 @@ PHRASES: Table = {
     "<coming> <of>? <that>? DURATION": relative.ahead,
     "DURATION <since>": past,
     "TIME <of>? DAY_OF": _day_of,
-    "BACK_BY <of>? DAY_OF": _from_day,
     "TIME <of>? <same_time>": subdivide.same_time,
     f"{WHEN} <whole>": lambda _, when: when,  # 三月期间, 昨天一整天
 }

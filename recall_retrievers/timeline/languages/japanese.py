@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.engine import Expression, Table
-from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading
+from recall_retrievers.timeline.grammar.reading import Cycle, Now, Reading
 from recall_retrievers.timeline.grammar.tense import Cues
-from recall_retrievers.timeline.grammar.unspaced import WHEN, Script, Unspaced, past
+from recall_retrievers.timeline.grammar.unspaced import WHEN, Script, Unspaced
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, words_of
-from recall_retrievers.timeline.meanings import combine, cycles, ranges, relative
+from recall_retrievers.timeline.meanings import combine, cycles, ranges
 
 _KINDS: dict[str, dict[object, str]] = {
     "DAYWORD": {
@@ -85,10 +85,9 @@ _CUES = Cues(
 )
 
 _LOOKALIKES = words_of(
-    """今日子 明日香 三日月 三日坊主 一日中 一年中 日曜大工 金曜ロードショー 土曜ワイド
-    月曜病 最近の若者 二日酔い 十日町 四日市 八日市 前年比 春巻き 春雨 秋刀魚 朝食
-    昼食 夕食 夜食 朝ごはん 昼ごはん 晩ごはん 夜景 昼寝 夜行 夏目 冬瓜 春樹
-    秋葉原 夏祭り 末っ子 クリスマスマーケット クリスマスツリー クリスマスプレゼント
+    """今日子 明日香 三日月 三日坊主 一日中 一年中 日曜大工 金曜ロードショー 土曜ワイド 月曜病
+    最近の若者 二日酔い 十日町 四日市 八日市 前年比 春巻き 春雨 秋刀魚 朝ごはん 昼ごはん 晩ごはん
+    夏目 冬瓜 春樹 秋葉原 夏祭り 末っ子 クリスマスマーケット クリスマスツリー クリスマスプレゼント
     クリスマスカード"""
 )
 _ADDRESSED = ("さん", "ちゃん", "くん", "君", "様", "さま")
@@ -119,11 +118,8 @@ _DATES: Table = {
     "SEASON": lambda now, number: replace(cycles.season(now, number), alone=False),
     "ERA NUM 年": lambda now, base, number: cycles.year(now, base + number),
     "ERA 元 年": lambda now, base: cycles.year(now, base + 1),
-    "何 UNIT か?": relative.few,
-    "半年": lambda _: Duration.of(6, "month"),
 }
 _PHRASES: Table = {
-    "SOFT <of>? DURATION": lambda now, _, amount: past(now, amount),
     "この前|前回|前|先 の? CYCLE": _latest,
     "今度|次 の CYCLE": combine.coming,
 }
