@@ -161,7 +161,8 @@ def _is_slashed_date(here: Place) -> bool:
 def _is_day_of_month(here: Place) -> bool:
     """Whether "the 3rd" is a day, and not a floor; and its month is not named."""
     known, token = here.vocabulary, here.token
-    if has(token, "MONTH") or not (has(token, "ORD") or known.days_are_numbers):
+    of_weekday = _is_of_weekday(here)
+    if has(token, "MONTH") or not (has(token, "ORD") or known.days_are_numbers or of_weekday):
         return False
     if known.days_are_numbers == " " and (
         (token.text.isalpha() and has(token, "ORD"))
@@ -173,7 +174,7 @@ def _is_day_of_month(here: Place) -> bool:
         known.days_are_numbers == " " or here.follows(known.before_day)
     )
     meant = articled or (known.days_are_numbers and is_one_of(here.behind, known.before_day))
-    if not (meant or has(here.behind, "WEEKDAY") or here.is_chained("MONTHDAY")):
+    if not (meant or of_weekday or here.is_chained("MONTHDAY")):
         return False
     over = here
     if known.days_are_numbers == "." and "ORD" not in token.kinds:  # am 3.
@@ -181,6 +182,14 @@ def _is_day_of_month(here: Place) -> bool:
             return False
         over = Place(here.tokens, here.at + 1, here.text, known)
     return over.goes_no_further() and not _leads_to_month(here) and not _counts_a_thing(here)
+
+
+def _is_of_weekday(here: Place) -> bool:
+    """Whether it follows a day of the week: "Friday the 13th", "Sunday 31"."""
+    if "ORD" not in here.token.kinds and not here.vocabulary.days_are_numbers:
+        return has(here.behind, "WEEKDAY")
+    links = [one for one in here.near(-3, 0) if not (has(one, "<art>") or one.text == ",")]
+    return has(links[-1] if links else None, "WEEKDAY")
 
 
 def _counts_a_thing(here: Place) -> bool:

@@ -363,6 +363,8 @@ DATES: Table = {
     "NUM <month> NUM <day>?": cycles.month_day,
     "NUM <month> NUM <day>? <to> NUM <day> <to>?": cycles.days_of_month,
     "DAY <day>": cycles.day_of_month,
+    "DAY <day> <of>? WEEKDAY": cycles.day_of_month,
+    "WEEKDAY DAY <day>": lambda now, weekday, day: cycles.day_of_month(now, day, weekday),
     "ABOUT <day>": _span(cycles.day_of_month),
     "DAY <day>? <to> DAY <day> <to>?": _span(cycles.day_of_month),
     "YEAR <year>": cycles.year,

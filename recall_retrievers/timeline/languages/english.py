@@ -167,7 +167,8 @@ _CUES = Cues(
     arranged="""book* reserv* schedul* arrang* organis* organiz* confirmed expected cancel* enrol*
     register* signed_up signing_up sign_up invit* invitation ordered order agreed ticket* handed_in
     gave_notice names_down name_down put_down sent_in applied planned""",
-    back="""*ed been brought stood threw drank sang swam rode wore hid fought stole tore rang drew
+    back="""from_our_*
+    *ed been brought stood threw drank sang swam rode wore hid fought stole tore rang drew
     shut hit fed dug lent swept was were had did went got met saw came left took made said told
     bought began broke built became felt fell found flew gave grew held kept knew lost paid quit
     ran sold sent slept spent spoke taught thought woke won wrote drove ate caught chose hurt used

@@ -79,7 +79,8 @@ _CUES = Cues(
     *ront prévu* attendu* est_confirmée? est_reportée? est_organisée? est_réservée?""",
     arranged="""(?:réserv|planifi|programm|command|fix|invit)ée?s? inscrite?s? convenu places
     démission accept*""",
-    back="""été_* *é *ée *és *ées *ait *aient *ions eu pris mis fait faite* dit vu vue* lu lue*
+    back="""de_notre_*
+    été_* *é *ée *és *ées *ait *aient *ions eu pris mis fait faite* dit vu vue* lu lue*
     venu* parti partie* sorti* mort* né née* fini* réussi ouvert* écrit* choisi* dormi appris
     compris rempli servi suivi bu pu su dû cru plu perdu* vendu* rendu* reçu* couru* connu*
     descendu* attendu répondu entendu voulu vécu fut furent""",

@@ -112,7 +112,8 @@ _CUES = Cues(
     arranged="""geplant gebucht* reserviert* vereinbart* bestellt* ausgemacht angemeldet anmelden
     eingeladen einladung verabredet karten tickets eingetragen gekündigt beantragt zugesagt
     abgemacht""",
-    back="""ge*t ge*en *ge*t *ge*en *iert ver*t ver*en be*t be*en er*t er*en ent*en ent*t zer*t
+    back="""aus_unser*
+    ge*t ge*en *ge*t *ge*en *iert ver*t ver*en be*t be*en er*t er*en ent*en ent*t zer*t
     über*en unter*en war waren warst hatte hatten wurde* ging* kam* fuhr* flog* fand* traf* zog*
     lief* gab* sah* nahm* begann* verlor* brach* blieb* lag* stand* fiel* schrieb* sprach* aß*
     schlief* hielt* ließ* rief* starb* sang* stieg* trank* schloss* *te *ten *test *tet""",

@@ -80,7 +80,8 @@ _CUES = Cues(
     están_*idos""",
     arranged="""(?:reserv|program|planific|contrat|agend|apunt|invit|acord|encarg|matricul|anot)(?:é|ó|aron|ad[oa]s?)
     inscrib(?:í|ió) inscrit[oa]s? quedé quedó pedí pidió entradas billetes renuncia""",
-    back="""*ado *ido *ó *é *í *aron *ieron *yeron *aste *iste *amos *imos *aba *aban *ía *ían
+    back="""de_nuestr*
+    *ado *ido *ó *é *í *aron *ieron *yeron *aste *iste *amos *imos *aba *aban *ía *ían
     *íamos fue fui fuimos fueron hizo hice hicimos hicieron dio di vio vi tuvo tuve tuvimos estuv*
     pud* pus* quis* dij* vin* anduv* era eran iba iban""",
     present="""reserva entregar quedar recoger llamar pagar visitar ver_a quier* pued* estren[ao]n?
