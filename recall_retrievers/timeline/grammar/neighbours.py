@@ -187,7 +187,7 @@ def _is_day_of_month(here: Place) -> bool:
 def _is_of_weekday(here: Place) -> bool:
     """Whether it follows a day of the week: "Friday the 13th", "Sunday 31"."""
     if "ORD" not in here.token.kinds and not here.vocabulary.days_are_numbers:
-        return has(here.behind, "WEEKDAY")
+        return has(here.behind, "WEEKDAY") and here.texts(1, 2) != ["-"]  # Monday 8-9am
     links = [one for one in here.near(-3, 0) if not (has(one, "<art>") or one.text == ",")]
     return has(links[-1] if links else None, "WEEKDAY")
 
@@ -243,6 +243,8 @@ def _leads_to_a_time(here: Place) -> bool:
     """March 2021, mars dernier, the summer of 2020, May 5; but "may one of us ...?"."""
     known, ahead, over = here.vocabulary, here.next, here.next_from(2)
     if has(ahead, "YEAR", "SHORT_YEAR"):
+        return True
+    if has(ahead, "MONTH") and here.ahead is not None and here.ahead.text == "-":
         return True
     if has(ahead, "REL", "REL_BEHIND"):
         return known.nouns_first or known.compounds or has(over, "UNIT")

@@ -221,7 +221,7 @@ DATES: Table = {
     "REL NUM MONTH UNIT": lambda now, end, count, month, unit: _outer(
         now, end, Duration.of(count, unit), cycles.month(now, month)
     ),
-    "NUM REL UNIT": _last_units,
+    "NUM REL|PAST UNIT": _last_units,
     "REL NUM REL UNIT": lambda now, _this, *named: _last_units(now, *named),
     "SHORT": lambda now, numbers: cycles.month_day(now, numbers[1], numbers[0]),
     "SLASHED <of>? MONTH": lambda now, days, month: cycles.several_days(now, month, *days),

@@ -581,6 +581,8 @@ ENGLISH = Language(
             "TEEN|TENS TENS|TEEN": _two_halves,
             "TEEN|TENS oh|TENS -? ONES": _two_halves,
             "TEEN hundred": _two_halves,
+            "TEEN hundred <and>? TENS|TEEN|ONES": _two_halves,
+            "TEEN hundred <and>? TENS -? ONES": _two_halves,
             "ONES hundred": lambda _, hundreds: number_kinds(100 * hundreds),
             "TEEN|TENS -? DECADE": lambda _, century, years: {"SURE_DECADE": 100 * century + years},
         },
