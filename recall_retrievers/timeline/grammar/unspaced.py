@@ -324,8 +324,10 @@ def _day(now: Now, offset: int) -> Kinds:
 def _span(one: Callable[..., When | None]) -> Rule:
     """From one number to another: 三四月, 三到五号, 1995-1997年, 八九十年代."""
 
-    def both(now: Now, *numbers: object) -> Reading | None:
+    def both(now: Now, *numbers: object) -> When | None:
         first, last = (one(now, number) for number in numbers)
+        if isinstance(first, Cycle) and isinstance(last, Cycle):
+            return combine.stretch(first, last)
         return ranges.join(now, first, last) if first and last else None
 
     return lambda now, *numbers: both(now, *(numbers[0] if len(numbers) == 1 else numbers))
