@@ -110,8 +110,8 @@ _CUES = Cues(
     sollt will wollen möchte* kann können darf dürfen würde* (?:ist|sind)_ge*t ist_angesetzt
     vorgesehen eingeplant""",
     arranged="""geplant gebucht* reserviert* vereinbart* bestellt* ausgemacht angemeldet anmelden
-    eingeladen einladung verabredet karten tickets eingetragen gekündigt beantragt zugesagt
-    abgemacht""",
+    eingeladen einladung verabredet (?:karten|tickets)_.{3,60}_(?:gekauft|geholt) karten tickets
+    eingetragen gekündigt beantragt zugesagt abgemacht""",
     back="""ge*t ge*en *ge*t *ge*en *iert ver*t ver*en be*t be*en er*t er*en ent*en ent*t zer*t
     über*en unter*en war waren warst hatte hatten wurde* ging* kam* fuhr* flog* fand* traf* zog*
     lief* gab* sah* nahm* begann* verlor* brach* blieb* lag* stand* fiel* schrieb* sprach* aß*
