@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from recall_retrievers.timeline.grammar.numerals import NUMERALS, numeral_kinds
+from recall_retrievers.timeline.grammar.lexing import NUMERALS, numeral_kinds
 from recall_retrievers.timeline.recurrence import MONTHS, WEEKDAYS
 
 Found = Iterator[tuple[str, bool]]

@@ -35,8 +35,6 @@ from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, num
 from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
 from recall_retrievers.timeline.time_range import Grain
 
-Numbers = Kinds
-
 
 class Language:
     """The grammar with the words of one language."""
@@ -71,18 +69,18 @@ class Language:
         return read_all(self._lexer.tokenize(text), now, grammars, leads)
 
 
-# --- Numbers, amounts, times of day --------------------------------------------------------------
+# --- Kinds, amounts, times of day --------------------------------------------------------------
 
 
-def _sum(_: Now, *addends: int) -> Numbers:
+def _sum(_: Now, *addends: int) -> Kinds:
     return number_kinds(sum(addends))
 
 
-def _ordinal(_: Now, tens: int, one: int) -> Numbers | None:
+def _ordinal(_: Now, tens: int, one: int) -> Kinds | None:
     return {"ORD": tens + one, "DAY": tens + one} if one < 10 and tens + one <= 31 else None
 
 
-def _thousands(now: Now, thousands: int, rest: int = 0) -> Numbers | None:
+def _thousands(now: Now, thousands: int, rest: int = 0) -> Kinds | None:
     if not (1 <= thousands < 10 and rest < 1000):
         return None
     number = thousands * 1000 + rest
@@ -164,7 +162,7 @@ def _rolling(now: Now, offset: int, amount: Duration) -> Reading | None:
     return relative.rolling(now, amount) if offset in (-1, 0) else None
 
 
-def _last_units(now: Now, count: int, offset: int, unit: Grain) -> Numbers | None:
+def _last_units(now: Now, count: int, offset: int, unit: Grain) -> Kinds | None:
     """Les deux dernières semaines; of January, where a month follows."""
     amount = Duration.of(count, unit)
     reading = _rolling(now, offset, amount)

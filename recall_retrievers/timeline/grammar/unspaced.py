@@ -21,8 +21,14 @@ from recall_retrievers.timeline.grammar.engine import (
     last_first,
     read_all,
 )
-from recall_retrievers.timeline.grammar.lexing import NUMERIC, numeric_kinds, worth_reading
-from recall_retrievers.timeline.grammar.numerals import NUMERALS, digits_kinds, numeral_kinds
+from recall_retrievers.timeline.grammar.lexing import (
+    NUMERALS,
+    NUMERIC,
+    digits_kinds,
+    numeral_kinds,
+    numeric_kinds,
+    worth_reading,
+)
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, words_of

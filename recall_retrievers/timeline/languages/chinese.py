@@ -15,7 +15,7 @@ from functools import partial
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.clauses import Clauses
 from recall_retrievers.timeline.grammar.engine import Expression, Table, Token
-from recall_retrievers.timeline.grammar.numerals import NUMERALS
+from recall_retrievers.timeline.grammar.lexing import NUMERALS
 from recall_retrievers.timeline.grammar.reading import Cycle, Duration, Now, Reading, When
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.unspaced import (

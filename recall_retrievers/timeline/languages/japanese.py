@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.engine import Expression, Table
-from recall_retrievers.timeline.grammar.reading import Cycle, Now, Reading
+from recall_retrievers.timeline.grammar.reading import Now, Reading
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.unspaced import WHEN, Script, Unspaced
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, words_of
@@ -107,11 +107,6 @@ def _year(now: Now, number: int) -> Reading | None:
     return cycles.year(now, number) if 1900 <= number < 2200 else None
 
 
-def _latest(now: Now, cycle: Cycle) -> Reading | None:
-    """この前の木曜日: the latest before today."""
-    return combine.last(now, cycle) if cycle.unit != "day" else None
-
-
 _DATES: Table = {
     "QUARTER": cycles.quarter,
     "第? NUM 四半期": cycles.quarter,
@@ -120,7 +115,7 @@ _DATES: Table = {
     "ERA 元 年": lambda now, base: cycles.year(now, base + 1),
 }
 _PHRASES: Table = {
-    "この前|前回|前|先 の? CYCLE": _latest,
+    "この前|前回|前|先 の? CYCLE": lambda now, cycle: combine.from_now(now, -1, cycle),
     "今度|次 の CYCLE": combine.coming,
 }
 _RANGES: Table = {
