@@ -225,7 +225,8 @@ def _code_of(text: str) -> str:
         return "en"
     counts = {"en": len(words & _ENGLISH)}
     for code, small in _SMALL.items():
-        telling = len(words & _TELLING[code]) if counts["en"] < _SURE else 0
+        sure = len(words & _ENGLISH - small) >= _SURE  # "was", "am" and "an" are German as well
+        telling = 0 if sure else len(words & _TELLING[code])
         counts[code] = 2 * telling + len(words & small)
     return max(counts, key=counts.__getitem__)
 

@@ -182,7 +182,7 @@ def test_a_prompt_sees_the_memory_and_not_the_trace(of_nodes: Any) -> None:
 
     for mode in (MetadataMode.LLM, MetadataMode.EMBED):
         assert "recall_" not in node.node.get_content(mode)
-    assert "created_at: 2023-11-20T18:30:00+00:00" in node.node.get_content(MetadataMode.LLM)
+    assert "created_at: 2024-03-05T11:00:00+00:00" in node.node.get_content(MetadataMode.LLM)
 
 
 def test_postprocessors_take_nodes_without_a_question(of_nodes: Any) -> None:

@@ -8,7 +8,7 @@ looks back or ahead, and `_CLAUSES` what a clause before a time does to it.
 
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.clauses import Clauses
@@ -244,9 +244,12 @@ def _year(here: Place) -> Kinds | None:
     return NO_TIME if before == ["of"] and _THOUGHT.intersection(rest) else None
 
 
+_looks_ahead = lru_cache(maxsize=1)(_CUES.asks_ahead)  # a text of many words is read word by word
+
+
 def _in(here: Place) -> Kinds | None:
     """In two days, within two hours: only where the question looks ahead."""
-    if not _CUES.asks_ahead(here.text):
+    if not _looks_ahead(here.text):
         return None
     role = "<will>" if here.token.text == "in" else "<within>"
     return {role: None, **here.token.kinds}

@@ -90,7 +90,8 @@ _CUES = Cues(
     ouvre* ferme* arrive* part partent partons vient viennent déménagent? travaillent? rentrent?
     passent? prend prennent jouent? reçoit reçoivent fêtent? court voit marient? font rend rendent
     opèrent? visitent? visitons""",
-    asking="""prévu* réservé* agenda libre dois ai-je_rendez-vous rendez-vous vais_voir""",
+    asking="""prévu* réservé* agenda libre dois rendez-vous vais_voir qu'il_y_a y_a-t-il
+    quelque_chose""",
     never="café vrai bras opéra caméra extra gras draps para marché côté blé clé pré thé",
 )
 

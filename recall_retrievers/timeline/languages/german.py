@@ -127,7 +127,7 @@ _CUES = Cues(
     zahlt bringe bringt nehme nehmen bekomme bekommt hole holt steht stehen bleibe bleibt helfe
     hilft gebe gibt kaufe kauft sehe sieht schreibe schreibt lerne lernt wohne wohnt operiert
     trete läuft_ab findet_statt los""",
-    asking="""geplant gebucht fällig steht_an ansteht vor_habe habe_ich_vor haben_wir_vor
+    asking=r"""geplant gebucht fällig steht_an ansteht an(?=\?) vor(?=\?) vor_habe
     im_kalender frei was_mache_ich was_machen_wir was_tun_wir treffe_ich treffen_wir""",
     never="""heute bitte letzte* nächste* erste* beste* größte* höchste* neueste* älteste* dritte*
     vierte* alte* gute* gegen gehen geben gern gerne genau weite* nette* späte* harte* rechte*
