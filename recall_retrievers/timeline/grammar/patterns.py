@@ -36,11 +36,12 @@ from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, 
 from recall_retrievers.timeline.time_range import Grain
 
 
-class Language:
+class Spaced:
     """The grammar with the words of one language."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
+        self.cues = vocabulary.cues
 
     @cached_property
     def _grammars(self) -> tuple[Grammar, ...]:
