@@ -445,6 +445,7 @@ PHRASES: Table = {
     "<earlier> <in>? TIME|UNIT_NOW": subdivide.earlier,
     "<earlier> <in>? <art> CYCLE": subdivide.earlier_today,
     "<rest> <in>|<of>? <art>? TIME|UNIT_NOW": subdivide.still_to_come,
+    "<rest> <of> UNIT": lambda now, unit: subdivide.still_to_come(now, now.unit(unit)),
     "TIME|UNIT_NOW <so_far>": subdivide.so_far,
     "<so_far> TIME": subdivide.so_far,
     "<every> <art>? CYCLE": combine.every,
