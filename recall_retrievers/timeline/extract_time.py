@@ -1,13 +1,14 @@
 """From a question to its time ranges, in the asker's time zone."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from typing import Literal
 
 from recall_retrievers.timeline.grammar.engine import Expression
+from recall_retrievers.timeline.grammar.patterns import Spaced
 from recall_retrievers.timeline.grammar.reading import Now, Reading
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.unspaced import Unspaced
@@ -27,12 +28,10 @@ Hemisphere = Literal["north", "south"]
 
 
 WESTERN = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
-_SPACED = {"en": ENGLISH, **WESTERN}
-_UNSPACED: Mapping[str, Unspaced] = {"zh": CHINESE, "ja": JAPANESE}
-LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
-    code: (_SPACED.get(code) or _UNSPACED[code]).read for code in ("en", "zh", "ja", *WESTERN)
-}
-"""A language is a function from a text to its readings; a new one is one line here."""
+LANGUAGES: Mapping[str, Spaced | Unspaced] = {
+    "en": ENGLISH, "zh": CHINESE, "ja": JAPANESE, **WESTERN,
+}  # fmt: skip
+"""A new language is one line here."""
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _MOST_LETTERS = 2000  # no language is clearer after so many
@@ -177,8 +176,7 @@ def language_of(text: str) -> str:
 
 def cues_of(language: str) -> Cues:
     """The words of a language that tell whether a text looks back or ahead."""
-    spoken = _SPACED.get(language)
-    return spoken.vocabulary.cues if spoken else _UNSPACED[language].script.cues
+    return LANGUAGES[language].cues
 
 
 def tells_past(text: str) -> bool:
@@ -198,20 +196,20 @@ def asks_ahead(question: str) -> bool:
 
 def _read(text: str, now: Now, language: str) -> list[Expression]:
     if language != "auto":
-        return LANGUAGES[language](text, _with_habits(now, language))
+        return LANGUAGES[language].read(text, _with_habits(now, language))
     if not _HAN_OR_KANA.search(text):
         spoken = _code_of(text)
-        expressions = LANGUAGES[spoken](text, _with_habits(now, spoken))
+        expressions = LANGUAGES[spoken].read(text, _with_habits(now, spoken))
         if expressions or spoken == "en":
             return expressions
-        return LANGUAGES["en"](text, _with_habits(now, "en"))
+        return LANGUAGES["en"].read(text, _with_habits(now, "en"))
     spoken = language_of(text)
-    expressions = LANGUAGES[spoken](text, _with_habits(now, spoken))
+    expressions = LANGUAGES[spoken].read(text, _with_habits(now, spoken))
     if _LATIN_WORD.search(text):
         taken = [(start, end) for _, start, end in expressions]
         expressions += [
             (reading, start, end)
-            for reading, start, end in LANGUAGES["en"](text, _with_habits(now, "en"))
+            for reading, start, end in LANGUAGES["en"].read(text, _with_habits(now, "en"))
             if all(end <= first or last <= start for first, last in taken)
         ]
         expressions.sort(key=lambda one: one[1])

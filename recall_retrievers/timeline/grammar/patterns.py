@@ -36,11 +36,12 @@ from recall_retrievers.timeline.meanings import clock, combine, cycles, ranges, 
 from recall_retrievers.timeline.time_range import Grain
 
 
-class Language:
+class Spaced:
     """The grammar with the words of one language."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
+        self.cues = vocabulary.cues
 
     @cached_property
     def _grammars(self) -> tuple[Grammar, ...]:
@@ -444,6 +445,7 @@ PHRASES: Table = {
     "<earlier> <in>? TIME|UNIT_NOW": subdivide.earlier,
     "<earlier> <in>? <art> CYCLE": subdivide.earlier_today,
     "<rest> <in>|<of>? <art>? TIME|UNIT_NOW": subdivide.still_to_come,
+    "<rest> <of> UNIT": lambda now, unit: subdivide.still_to_come(now, now.unit(unit)),
     "TIME|UNIT_NOW <so_far>": subdivide.so_far,
     "<so_far> TIME": subdivide.so_far,
     "<every> <art>? CYCLE": combine.every,

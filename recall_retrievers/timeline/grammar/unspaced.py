@@ -81,6 +81,7 @@ class Unspaced:
 
     def __init__(self, script: Script) -> None:
         self.script = script
+        self.cues = script.cues
 
     @cached_property
     def _grammars(self) -> tuple[Grammar, ...]:

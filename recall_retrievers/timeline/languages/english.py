@@ -15,7 +15,7 @@ from recall_retrievers.timeline.grammar.clauses import Clauses
 from recall_retrievers.timeline.grammar.engine import COMPLETE, Table
 from recall_retrievers.timeline.grammar.lunar import lunar_day
 from recall_retrievers.timeline.grammar.neighbours import NO_TIME, STRANGE, Place, has, is_one_of
-from recall_retrievers.timeline.grammar.patterns import Language
+from recall_retrievers.timeline.grammar.patterns import Spaced
 from recall_retrievers.timeline.grammar.reading import Duration, Now, Reading
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, number_kinds, words_of
@@ -498,7 +498,7 @@ _CLAUSES = Clauses(
     mentioned=re.compile(rf",?\s+[^.?!]{{0,20}}\b(?:{_SAID})\b[^.?!]{{0,60}}", re.IGNORECASE),
 )
 
-ENGLISH = Language(
+ENGLISH = Spaced(
     Vocabulary(
         kinds=_KINDS,
         cues=_CUES,

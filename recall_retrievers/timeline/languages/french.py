@@ -6,7 +6,7 @@ looks back or ahead, here with accents.
 """
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
-from recall_retrievers.timeline.grammar.patterns import Language, spoken_hours
+from recall_retrievers.timeline.grammar.patterns import Spaced, spoken_hours
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Vocabulary, words_of
 from recall_retrievers.timeline.meanings import combine, cycles, relative
@@ -96,7 +96,7 @@ _CUES = Cues(
 )
 
 
-FRENCH = Language(
+FRENCH = Spaced(
     Vocabulary(
         kinds=_KINDS,
         cues=_CUES,

@@ -9,7 +9,7 @@ import re
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.neighbours import NO_TIME, Place
-from recall_retrievers.timeline.grammar.patterns import Language
+from recall_retrievers.timeline.grammar.patterns import Spaced
 from recall_retrievers.timeline.grammar.tense import Cues
 from recall_retrievers.timeline.grammar.vocabulary import Kinds, Vocabulary, words_of
 from recall_retrievers.timeline.meanings import combine, relative
@@ -143,7 +143,7 @@ def _decide(here: Place) -> Kinds | None:
     return NO_TIME if about and _ABOUT.search(here.text) else None
 
 
-GERMAN = Language(
+GERMAN = Spaced(
     Vocabulary(
         kinds=_KINDS,
         cues=_CUES,
