@@ -89,7 +89,7 @@ def _distance(named: TimeRange, moment: datetime | None) -> tuple[timedelta, str
 
 def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int]:
     """The places of all memories of a day or a week that is named, where it has few enough."""
-    short = [named for named in ranges if named.whole_days and _is_plain(named, _WEEK)]
+    short = [named for named in ranges if named.whole_days and _is_plain(named)]
     places: set[int] = set()
     for matching in zip(*facts.matches(short), strict=True):
         inside = {place for place, match in enumerate(matching) if match}
@@ -99,7 +99,7 @@ def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int
 
 def outside_the_day(facts: Facts, ranges: Sequence[TimeRange]) -> list[bool]:
     """Whether each memory lies outside a day or a week that is named. No type lifts such a one."""
-    named = any(_is_plain(each, _WEEK) for each in ranges)
+    named = any(_is_plain(each) for each in ranges)
     dated = zip(facts.created, facts.matches(ranges), strict=True)
     return [named and created is not None and not any(matching) for created, matching in dated]
 
@@ -125,7 +125,7 @@ def time_ratios(  # noqa: PLR0913, PLR0917 - what is known of the candidates and
         if named.text and len(query.text.encode(errors="replace")) > _LONGEST:
             continue
         trust[n] = max(trust[n], _least_trust(named, place, query.text, ratio))
-        if evidence < _ABOUT and _is_plain(named, _WEEK):
+        if evidence < _ABOUT and _is_plain(named):
             trust[n], highest[n] = 1.0, ratio**_DECIDES
     found: list[TimeRatio] = []
     for created, matching in zip(facts.created, matches, strict=True):
@@ -195,14 +195,13 @@ def _least_trust(named: TimeRange, place: str, text: str, ratio: float) -> float
         return 1.0
     if place and named.grain not in _COARSE:
         return 1.0
-    return _DAY_TRUST if _is_plain(named, _WEEK) else 0.0
+    return _DAY_TRUST if _is_plain(named) else 0.0
 
 
-def _is_plain(named: TimeRange, longest: timedelta) -> bool:
-    """Whether it is one time with two ends, as a day, its evening, a week or a month is."""
-    if named.soft or named.recurrence:
-        return False
-    return bool(named.start and named.end and named.end - named.start <= longest)
+def _is_plain(named: TimeRange) -> bool:
+    """Whether it is one time with two ends, and no longer than a week."""
+    short = named.start and named.end and named.end - named.start <= _WEEK
+    return bool(short) and not (named.soft or named.recurrence)
 
 
 def _in_the_calendar(named: TimeRange, reference_time: datetime) -> str:
