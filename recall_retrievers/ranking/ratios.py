@@ -129,8 +129,7 @@ def time_ratios(  # noqa: PLR0913, PLR0917 - what is known of the candidates and
             trust[n], highest[n] = 1.0, ratio**_DECIDES
     found: list[TimeRatio] = []
     for created, matching in zip(facts.created, matches, strict=True):
-        matched = [place for place, match in enumerate(matching) if match]
-        first = matched[0] if matched else None
+        first = next((n for n, match in enumerate(matching) if match), None)
         if first is None:
             beside = [_beside(named, created) for named in ranges]
             more = max((b * t * (h - 1) for b, t, h in zip(beside, trust, highest, strict=True)))
