@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
+from math import isclose
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -83,23 +84,25 @@ def assert_same(read: Memory | Candidate, given: Memory) -> None:
     """Equal in everything that a row keeps; times to the millisecond."""
     for name in ("content", "memory_type", "when_to_use", "author", "scope"):
         assert getattr(read, name) == getattr(given, name)
-    assert rounded(read.quality) == rounded(given.quality)
+    assert alike(read.quality, given.quality)
     assert read.created_at == EPOCH + (given.created_at - EPOCH) // MILLISECOND * MILLISECOND
     assert [(each.start, each.end) for each in map(in_utc, read.events)] == [
         (each.start, each.end) for each in map(in_utc, given.events)
     ]
-    assert rounded(read.metadata) == rounded(given.metadata)
+    assert alike(read.metadata, given.metadata)
     types = {key: type(value) for key, value in given.metadata.items()}
     assert {key: type(value) for key, value in read.metadata.items()} == types
 
 
-def rounded(value: object) -> object:
-    """Chroma loses the last bit of some fractions."""
-    if isinstance(value, float):
-        return float(f"{value:.12g}")
-    if isinstance(value, dict):
-        return {key: rounded(each) for key, each in value.items()}
-    return [rounded(each) for each in value] if isinstance(value, list) else value
+def alike(one: object, other: object) -> bool:
+    """Equal, but for the last bit of fractions, which Chroma loses of some."""
+    if isinstance(one, float) and isinstance(other, float):
+        return isclose(one, other, rel_tol=1e-12)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return one == other
 
 
 def in_utc(time_range: TimeRange) -> TimeRange:
