@@ -443,7 +443,6 @@ def test_an_engine_that_writes_without_end_fills_no_disk(whole: Path, tmp_path: 
     doctor._answers = lambda *_: [open(sys.argv[2], "wb").truncate(1 << 30)]
     doctor.answer()
     """
-    task = json.dumps([str(whole), False])
-    _, said = python_process(script, task, str(tmp_path / "endless")).communicate(timeout=60)
+    process = python_process(script, json.dumps([str(whole), False]), str(tmp_path / "endless"))
 
-    assert "File too large" in said
+    assert "File too large" in process.communicate(timeout=60)[1]
