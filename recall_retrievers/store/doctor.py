@@ -57,7 +57,6 @@ if TYPE_CHECKING:
 
 _PAGE = 1_000  # rows read at once
 _BATCH = 250  # rows stored, and texts embedded, at once
-_GROWTH = 1 << 28  # bytes by which a file of the copy may grow, beside its size
 _TRIED = 100  # rows of each kind that are stored in a copy: some tears are harmless until then
 _GHOSTS = 1_000  # rows beyond those that are there are asked for: it may hold deleted ones
 _REACHED = 0.95  # of the rows; whole graphs led to each of 3,000
@@ -213,18 +212,14 @@ def answer() -> None:
     """What such a process says: what it begins to read, and what it has found."""
     folder, *task = json.loads(sys.argv[1])
     out = sys.stdout
-    with suppress(ImportError):  # Windows has no such bound
-        from resource import RLIMIT_FSIZE, setrlimit  # noqa: PLC0415 - see above
-
-        # Of a torn index the engine may write without end: it filled a disk with 45 GB in minutes.
-        setrlimit(RLIMIT_FSIZE, (2 * _size(Path(folder)) + _GROWTH,) * 2)
     with redirect_stdout(sys.stderr):
         for key, found in _answers(Path(folder), *task):
             print(json.dumps([key, *astuple(found)]), file=out, flush=True)
 
 
 def _answers(folder: Path, whole: bool, known: Sequence[str] = ()) -> Iterator[tuple[str, Checked]]:
-    room = 2 * _size(folder) < shutil.disk_usage(folder).free  # else it is only read, where it is
+    size = sum((folder / name).stat().st_size for name in (DATABASE, *_files(folder)))
+    room = 2 * size < shutil.disk_usage(folder).free  # else it is only read, where it is
     try:
         client: Any = path_client(_copied(folder) if room else folder, Event())
         with chroma_errors("list the collections", Event()):
@@ -243,10 +238,6 @@ def _answers(folder: Path, whole: bool, known: Sequence[str] = ()) -> Iterator[t
             found = Checked(name, 0, (fault,))
         yield key, found
     client.close()
-
-
-def _size(folder: Path) -> int:
-    return sum((folder / name).stat().st_size for name in (DATABASE, *_files(folder)))
 
 
 def _copied(folder: Path) -> Path:
