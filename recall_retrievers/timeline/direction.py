@@ -16,23 +16,6 @@ _REACH = 12  # characters before a time that may lead to it
 _WINDOW = 200  # characters on either side that are looked at
 _SENTENCE = re.compile(r"(?<!\b\d)(?<!\b\d\d)\.(?=\s|$)|[!?;\n。！？；]")
 _CLAUSE = re.compile("[,，、:：]")
-# "Booked for 5 June" is ahead, and what was put off to a day, too.
-_FOR = re.compile(
-    r"\b(?:(?:for|für|para|pour)(?: (?:the|den|das|el|la|le))?"
-    r"|(?:mov|postpon|reschedul|push|delay|extend)ed\b.*\b(?:to|until)(?: the)?|put off\b.*) *$",
-    re.IGNORECASE,
-)
-_LEADS_TO = re.compile("(?:for|für|para|pour)\\b", re.IGNORECASE)
-_PUT_OFF = re.compile(
-    r"\bverschoben\b|\bverlegt\b|\b(?:aplaz|pospus|prorrog|retras)\w+"
-    r"|\b(?:reporté|repouss|décal)\w*|改[到在期]|推迟|延期|変更",
-    re.IGNORECASE,
-)
-# "From June on I work less": without a past tense, it is ahead.
-_FROM = re.compile(
-    r"\b(?:from\b.*\bon(?:wards?)?|starting|as of|ab|a partir|à partir|dès)\b|起|から$",
-    re.IGNORECASE,
-)
 
 
 def direction(text: str, span: tuple[int, int], language: str, *, dated: bool) -> Direction | None:
@@ -64,7 +47,8 @@ def direction(text: str, span: tuple[int, int], language: str, *, dated: bool) -
 def _of_clause(
     clause: str, start: int, end: int, language: str, *, dated: bool
 ) -> Direction | None:
-    if _FOR.search(clause[:start]) or _LEADS_TO.match(clause[start:end]) or _PUT_OFF.search(clause):
+    cues = cues_of(language)
+    if cues.put_off_in(clause) or cues.lead_to(clause, start):
         return "ahead"
     if language == "zh" and set("是在").intersection(clause[max(start - 1, 0) : start + 1]):
         if not clause[end:]:
@@ -72,7 +56,7 @@ def _of_clause(
         if "的" in clause[end : end + 4]:
             return "back"  # 是6月6日结的婚
     near: dict[str, int] = {}
-    for kind, first, last in cues_of(language).find(clause):
+    for kind, first, last in cues.find(clause):
         if kind == "arranged" and not dated:  # booked on Sunday; but 订了周日的票, 日曜の予約
             ahead_of = language == "zh" and last <= start
             of_it = language == "ja" and clause[end : end + 1] == "の"
@@ -85,7 +69,7 @@ def _of_clause(
         return "back" if ahead is None or near["back"] <= ahead else "ahead"
     if ahead is not None or "present" in near:
         return "ahead"
-    return "ahead" if _FROM.search(clause[max(start - _REACH, 0) : end]) else None
+    return "ahead" if cues.onward_in(clause[max(start - _REACH, 0) : end]) else None
 
 
 def _around(text: str, span: tuple[int, int], border: re.Pattern[str]) -> tuple[int, int]:

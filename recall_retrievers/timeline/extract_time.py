@@ -238,11 +238,13 @@ def _is_japanese(text: str) -> bool:
 def _with_habits(now: Now, language: str) -> Now:
     """5/7/2023 is the fifth of July on the continent, unless the asker says otherwise."""
     cues = cues_of(language)
+    asks = cues.asks_ahead(now.text)
     return replace(
         now,
         day_first=True if now.day_first is None and language in WESTERN else now.day_first,
         cues=cues,
-        ahead=cues.asks_ahead(now.text) if now.ahead is None else now.ahead,
+        asks=asks,
+        ahead=asks if now.ahead is None else now.ahead,
     )
 
 

@@ -17,7 +17,6 @@ PHRASES around them, RANGES with ends, and LEADS, which only lengthen what is fo
 "the 3rd" is read, look for its kind here (MONTHDAY), and for what makes it one in `neighbours`.
 """
 
-import re
 from functools import cached_property, partial
 
 from recall_retrievers.timeline.grammar.engine import (
@@ -70,7 +69,7 @@ class Spaced:
         return read_all(self._lexer.tokenize(text), now, grammars, leads)
 
 
-# --- Kinds, amounts, times of day --------------------------------------------------------------
+# --- Numbers, amounts, times of day --------------------------------------------------------------
 
 
 def _sum(_: Now, *addends: int) -> Kinds:
@@ -468,14 +467,11 @@ _FEW = 4  # "the last days of May"
 # --- Two ends, or one ----------------------------------------------------------------------------
 
 
-def _to_come(now: Now, amount: Duration) -> Reading | None:
-    """In zwei Wochen, dans deux semaines: only where the text may look ahead."""
-    if now.looks_back() or _HOW_MANY.search(now.text):
+def _to_come(now: Now, amount: Duration, *, within: bool = False) -> Reading | None:
+    """In two weeks; but not "How do I run a mile in seven minutes?"."""
+    if not now.asks:
         return None
-    return relative.ago(now, amount, 1)
-
-
-_HOW_MANY = re.compile(r"\bcombien\b|\bcu[aá]nt[ao]s?\b|\bwie ?viele?\b", re.IGNORECASE)
+    return relative.ahead(now, amount) if within else relative.ago(now, amount, 1)
 
 
 _ONE = "<art>? CYCLE|TIME|SAID_YEAR|WEEKEND"
@@ -511,7 +507,7 @@ RANGES: Table = {
     },
     "<of>? UNIT_NOW": lambda now, when: relative.first_of(now, when.grain),
     "<will> DURATION": _to_come,
-    "<within> DURATION": relative.ahead,
+    "<within> DURATION": partial(_to_come, within=True),
 }
 
 LEADS: Table = {

@@ -34,6 +34,7 @@ class Now:
     southern: bool = False  # summer is in January
     text: str = ""  # its tense decides where a date can be past or still to come
     cues: Cues | None = None  # of the language of the text
+    asks: bool = False  # whether these words ask about what is to come
     ahead: bool | None = None  # "Friday" is the coming one; None: the words decide
     elapsed: Callable[[timedelta], datetime] | None = None  # it knows about clock changes
     today: datetime = field(init=False)
@@ -48,7 +49,8 @@ class Now:
         return has_begun or bool(self.ahead)
 
     def looks_back(self) -> bool:
-        return self.cues is not None and self.cues.looks_back(self.text)
+        """Whether the words are about the past, and about nothing still to come."""
+        return not self.asks and self.cues is not None and self.cues.tells_past(self.text)
 
     def unit(self, unit: Grain, count: int = 0) -> Reading:
         """The calendar unit that holds now, or the one so many units away."""

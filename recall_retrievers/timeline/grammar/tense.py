@@ -25,6 +25,9 @@ class Cues:
         being: "Is": what is on a day is ahead, and a question with it need not be.
         asking: What makes a question one about what is to come: "what's on", "am I free".
         never: Words that only look like a past tense: "need".
+        leading: What is directly before a time to come: "booked for".
+        put_off: What is put off is to come.
+        onward: Around a time, where no verb says more: "from June on".
     """
 
     ahead: str
@@ -34,6 +37,9 @@ class Cues:
     asking: str = ""
     being: str = ""
     never: str = ""
+    leading: str = ""
+    put_off: str = ""
+    onward: str = ""
     spaced: bool = True  # words stand apart
 
     @cached_property
@@ -62,14 +68,26 @@ class Cues:
         letters = alternatives.replace("*", r"\w*").replace("_", r"[\s-]+").replace("'", "['’]")
         return rf"(?<!\w)(?:{letters})(?!\w)"
 
+    def _is_in(self, words: str, text: str, end: str = "") -> bool:
+        return bool(words and re.search(self._any(words) + end, text, re.IGNORECASE))
+
+    def lead_to(self, clause: str, start: int) -> bool:
+        """Whether a time has such a word before it, or as its first one."""
+        before, time = clause[:start], clause[start : start + 5]
+        return self._is_in(self.leading, before, r"\s*$") or self._is_in(self.leading, time)
+
+    def put_off_in(self, clause: str) -> bool:
+        """Whether something is put off."""
+        return self._is_in(self.put_off, clause)
+
+    def onward_in(self, words: str) -> bool:
+        """Whether words tell the beginning of something."""
+        return self._is_in(self.onward, words)
+
     def find(self, text: str) -> Iterator[tuple[Kind, int, int]]:
         for match in self._pattern.finditer(text):
             if match.lastgroup != "never":
                 yield match.lastgroup, *match.span()  # type: ignore[misc]  # a name of a group
-
-    def looks_back(self, text: str) -> bool:
-        """Whether a text is about the past, and about nothing still to come."""
-        return self.tells_past(text) and not self.asks_ahead(text)
 
     def tells_past(self, text: str) -> bool:
         """Whether a verb of a text is in a past tense."""

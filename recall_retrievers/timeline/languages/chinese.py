@@ -1,9 +1,7 @@
 """The Chinese words of time, orders that only Chinese has, and its traps.
 
-How to read it: `_KINDS` are the words by kind and value, the `roles` at the end those that only
-lead or link; `grammar.unspaced` says in which orders they name a time, and the tables here add
-orders of this language. Words are taken the longest first: `LOOKALIKES` hide the words of time in
-them, and `is_word` asks what stands beside the others.
+Words are taken the longest first: `LOOKALIKES` hide the words of time in them, and `is_word` asks
+what stands beside the others.
 """
 
 import re
@@ -139,9 +137,11 @@ _CUES = Cues(
     必须 需要 应该 (?:到期|过期)(?!了) 有效 续[费约订签]
     (?:开始|举行|结束|开课|送货)(?!了) 得[在去]""",
     arranged="(?:预?订|预约|预定|安排|报名?|买|约)(?:好|完)?了 约好 邀请 报名",
-    back="了 过(?!期|程|年|节|生) 错过 已经? 曾 当时 刚",
+    back="我们的?(?:聊天|对话) 了 过(?!期|程|年|节|生) 错过 已经? 曾 当时 刚",
     present="最后一天 截止 期限 约 订 起(?![床来])",
     asking="下[个次周月] 明[天年早晚] 后天 安排 计划 日程 有空 到期 预约 打算 有(?:什么|哪些|没有)",
+    put_off="改[到在期] 推迟",
+    onward="起",
     spaced=False,
 )
 

@@ -1,14 +1,11 @@
 """The English words of time, orders that only English has, and its traps.
 
-How to read it: `_KINDS` are the words by kind and value, the `roles` at the end those that only
-lead or link; `grammar.patterns` says in which orders they name a time, and `_DATES`, `_PHRASES` and
-`_RANGES` add orders of this language. `_TRAPS` says where a word of time is none, `_CUES` what
-looks back or ahead, and `_CLAUSES` what a clause before a time does to it.
+`_TRAPS` says where a word of time is none, and `_CLAUSES` what a clause before a time does to it.
 """
 
 import re
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.clauses import Clauses
@@ -167,7 +164,7 @@ _CUES = Cues(
     arranged="""book* reserv* schedul* arrang* organis* organiz* confirmed expected cancel* enrol*
     register* signed_up signing_up sign_up invit* invitation ordered order agreed ticket* handed_in
     gave_notice names_down name_down put_down sent_in applied planned""",
-    back="""from_our_*
+    back="""our_(?:chat|conversation)
     *ed been brought stood threw drank sang swam rode wore hid fought stole tore rang drew
     shut hit fed dug lent swept was were had did went got met saw came left took made said told
     bought began broke built became felt fell found flew gave grew held kept knew lost paid quit
@@ -188,6 +185,8 @@ _CUES = Cues(
     what's_on what_is_on is_happening happening_on can_you_come can_we_meet going_to i'm_*ing
     we're_*ing is_*ing_on am_*_going are_*_going is_*_going appointment*""",
     being="is are am",
+    leading="for for_the *ed_to *ed_to_the *ed_until *ed_until_the put_off_[^.]+",
+    onward="from_[^.]+_on(?:wards?)? starting as_of",
     never="need needed indeed speed feed seed weed bed red wed hundred sacred did_n't",
 )
 
@@ -242,17 +241,6 @@ def _year(here: Place) -> Kinds | None:
     if before in (["in"], ["with"]) and _ENDS.intersection(rest):
         return {}
     return NO_TIME if before == ["of"] and _THOUGHT.intersection(rest) else None
-
-
-_looks_ahead = lru_cache(maxsize=1)(_CUES.asks_ahead)  # a text of many words is read word by word
-
-
-def _in(here: Place) -> Kinds | None:
-    """In two days, within two hours: only where the question looks ahead."""
-    if not _looks_ahead(here.text):
-        return None
-    role = "<will>" if here.token.text == "in" else "<within>"
-    return {role: None, **here.token.kinds}
 
 
 def _past(here: Place) -> Kinds | None:
@@ -376,8 +364,6 @@ _TRAPS: dict[str, _Trap] = {
     "UNITS": _ASKED_FOR,
     "by": _no_time_if(lambda here: is_one_of(here.behind, _CAME)),  # came by Monday
     "YEAR": _year,
-    "in": _in,
-    "within": _in,
     "past": _past,
     "UNIT": lambda here: {"PRESENT": here.token.kinds["UNIT"]} if _is_present(here) else None,
     "next": _next,
@@ -506,6 +492,8 @@ ENGLISH = Spaced(
             "art": "the",
             "one": "a an",
             "in": "in on during over for within throughout",
+            "will": "in",
+            "within": "within",
             "at": "at",
             "about": "about around towards toward almost nearly roughly",
             "of": "of containing",

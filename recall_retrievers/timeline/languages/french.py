@@ -1,9 +1,4 @@
-"""The French words of time, and orders that only French has.
-
-How to read it: `_KINDS` are the words by kind and value, without accents, the `roles` those that
-only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what
-looks back or ahead, here with accents.
-"""
+"""The French words of time, and orders that only French has."""
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.patterns import Spaced, spoken_hours
@@ -79,7 +74,7 @@ _CUES = Cues(
     *ront prévu* attendu* est_confirmée? est_reportée? est_organisée? est_réservée?""",
     arranged="""(?:réserv|planifi|programm|command|fix|invit)ée?s? inscrite?s? convenu places
     démission accept*""",
-    back="""de_notre_*
+    back="""notre_(?:conversation|échange)
     été_* *é *ée *és *ées *ait *aient *ions eu pris mis fait faite* dit vu vue* lu lue*
     venu* parti partie* sorti* mort* né née* fini* réussi ouvert* écrit* choisi* dormi appris
     compris rempli servi suivi bu pu su dû cru plu perdu* vendu* rendu* reçu* couru* connu*
@@ -90,8 +85,11 @@ _CUES = Cues(
     ouvre* ferme* arrive* part partent partons vient viennent déménagent? travaillent? rentrent?
     passent? prend prennent jouent? reçoit reçoivent fêtent? court voit marient? font rend rendent
     opèrent? visitent? visitons""",
-    asking="""prévu* réservé* agenda libre dois rendez-vous vais_voir qu'il_y_a y_a-t-il
-    quelque_chose""",
+    asking="""prévu* réservé* agenda libre dois rendez-vous échéance à_rendre à_payer vais_voir
+    ai-je qu'est-ce_qu'il_y_a""",
+    leading="pour pour_le pour_la",
+    put_off="reporté* repouss* décal*",
+    onward="à_partir dès",
     never="café vrai bras opéra caméra extra gras draps para marché côté blé clé pré thé",
 )
 

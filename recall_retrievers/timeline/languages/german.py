@@ -1,9 +1,4 @@
-"""The German words of time, and orders that only German has.
-
-How to read it: `_KINDS` are the words by kind and value, without accents, the `roles` those that
-only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what
-looks back or ahead, here with accents.
-"""
+"""The German words of time, and orders that only German has."""
 
 import re
 
@@ -112,7 +107,7 @@ _CUES = Cues(
     arranged="""geplant gebucht* reserviert* vereinbart* bestellt* ausgemacht angemeldet anmelden
     eingeladen einladung verabredet karten tickets eingetragen gekündigt beantragt zugesagt
     abgemacht""",
-    back="""aus_unser*
+    back="""unser*_(?:chat|gespräch|unterhaltung)
     ge*t ge*en *ge*t *ge*en *iert ver*t ver*en be*t be*en er*t er*en ent*en ent*t zer*t
     über*en unter*en war waren warst hatte hatten wurde* ging* kam* fuhr* flog* fand* traf* zog*
     lief* gab* sah* nahm* begann* verlor* brach* blieb* lag* stand* fiel* schrieb* sprach* aß*
@@ -127,8 +122,11 @@ _CUES = Cues(
     zahlt bringe bringt nehme nehmen bekomme bekommt hole holt steht stehen bleibe bleibt helfe
     hilft gebe gibt kaufe kauft sehe sieht schreibe schreibt lerne lernt wohne wohnt operiert
     trete läuft_ab findet_statt los""",
-    asking=r"""geplant gebucht fällig steht_an ansteht an(?=\?) vor(?=\?) vor_habe
+    asking=r"""geplant gebucht fällig *termin* frist steht_an ansteht an(?=\?) vor(?=\?) vor_habe
     im_kalender frei was_mache_ich was_machen_wir was_tun_wir treffe_ich treffen_wir""",
+    leading="für für_den für_das",
+    put_off="verschoben verlegt",
+    onward="ab",
     never="""heute bitte letzte* nächste* erste* beste* größte* höchste* neueste* älteste* dritte*
     vierte* alte* gute* gegen gehen geben gern gerne genau weite* nette* späte* harte* rechte*
     könnte* müsste* dürfte* möchte* seite* karte hütte mitte kette bereits erst berg* gestern

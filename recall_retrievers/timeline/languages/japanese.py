@@ -1,8 +1,4 @@
-"""The Japanese words of time, orders that only Japanese has, and its traps.
-
-How to read it: `_KINDS` are the words by kind and value, the `roles` at the end those that only
-lead or link; `grammar.unspaced` says in which orders they name a time.
-"""
+"""The Japanese words of time, orders that only Japanese has, and its traps."""
 
 import re
 from dataclasses import replace
@@ -78,9 +74,11 @@ _CUES = Cues(
     ahead=rf"""予定 つもり
     (?:はず|だろう|でしょう|[うくぐすつぬぶむ]|(?<!てい)る|です|ます|ない|まで){_END}""",
     arranged="予約 申し込 招待 注文 約束 チケット 手配",
-    back=rf"(?:た|んだ|いだ)(?:の|ん|ら)?{_END}",
+    back=rf"(?:会話|チャット)で (?:た|んだ|いだ)(?:の|ん|ら)?{_END}",
     present="締め?切り? 期限 最終日",
     asking="予定 締め?切り? 予約 つもり がある がありますか",
+    put_off="延期 変更",
+    onward="から$",
     spaced=False,
 )
 

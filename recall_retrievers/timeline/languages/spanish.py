@@ -1,9 +1,4 @@
-"""The Spanish words of time, and orders that only Spanish has.
-
-How to read it: `_KINDS` are the words by kind and value, without accents, the `roles` those that
-only lead or link; `grammar.patterns` says in which orders they name a time. `_CUES` tells what
-looks back or ahead, here with accents.
-"""
+"""The Spanish words of time, and orders that only Spanish has."""
 
 from recall_retrievers.timeline.grammar import calendar_math as cal
 from recall_retrievers.timeline.grammar.patterns import Spaced, spoken_hours
@@ -80,7 +75,7 @@ _CUES = Cues(
     están_*idos""",
     arranged="""(?:reserv|program|planific|contrat|agend|apunt|invit|acord|encarg|matricul|anot)(?:é|ó|aron|ad[oa]s?)
     inscrib(?:í|ió) inscrit[oa]s? quedé quedó pedí pidió entradas billetes renuncia""",
-    back="""de_nuestr*
+    back="""nuestra_(?:charla|conversación)
     *ado *ido *ó *é *í *aron *ieron *yeron *aste *iste *amos *imos *aba *aban *ía *ían
     *íamos fue fui fuimos fueron hizo hice hicimos hicieron dio di vio vi tuvo tuve tuvimos estuv*
     pud* pus* quis* dij* vin* anduv* era eran iba iban""",
@@ -93,6 +88,9 @@ _CUES = Cues(
     toca vemos hacen? hago regres[ao]n? parte corren? dura""",
     asking="""tengo tenemos hay previsto previsto* planead* reservad* libre agenda vence toca veo
     veré""",
+    leading="para para_el para_la",
+    put_off="aplaz* pospus* prorrog* retras*",
+    onward="a_partir",
     never="qué café bebé té josé por* hasta allí aquí así ahí sí mí",
 )
 
