@@ -142,18 +142,23 @@ def _files(folder: Path) -> list[str]:
     return [each.relative_to(folder).as_posix() for each in files]
 
 
+def _too_long(folder: Path) -> str:
+    """A file that nobody needs to read, or "": a torn one can look terabytes long."""
+    most = _MOST * (folder / DATABASE).stat().st_size
+    return next((name for name in _files(folder) if (folder / name).stat().st_size > most), "")
+
+
 def _note(folder: Path) -> None:
-    if files := _files(folder):
+    # Chroma may have torn it while the path was open. Then it is told when it is opened again.
+    if (files := _files(folder)) and not _too_long(folder):
         note_files(own_folder(folder) / _NOTE, folder, files)
 
 
 def _compared(folder: Path) -> tuple[str, bool]:
     """The fault of files that nobody needs to read, or ""; and whether all are as noted."""
-    files, most = _files(folder), _MOST * (folder / DATABASE).stat().st_size
-    for name in files:
-        if (folder / name).stat().st_size > most:  # a torn one can look terabytes large
-            return f"{name} is far too large", False
-    changed = changed_files(own_folder(folder) / _NOTE, folder, files)
+    if name := _too_long(folder):
+        return f"{name} is far too large", False
+    changed = changed_files(own_folder(folder) / _NOTE, folder, _files(folder))
     names = ", ".join(name for name, written in changed.items() if not written)
     return names and f"{names} has other bytes than when the path was closed", not changed
 

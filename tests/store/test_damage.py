@@ -243,6 +243,16 @@ def test_a_path_that_was_closed_well_starts_no_process(
         RecallStore(path, embedding=SmallEmbedding())
 
 
+def test_an_index_that_was_torn_while_it_was_open_is_not_read_at_the_close(path: Path) -> None:
+    """Of terabytes, that would take days. The next one who opens the path is told."""
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        assert best(store, text(0))
+        DAMAGE["links of terabytes"](index_of(path))
+
+    with pytest.raises(StoreDamagedError, match="far too large"):
+        RecallStore(path, embedding=SmallEmbedding())
+
+
 @own_process
 def test_a_process_that_hangs_is_an_answer(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = path.parent / "python"
