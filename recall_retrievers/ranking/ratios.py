@@ -97,11 +97,9 @@ def short_times(facts: Facts, ranges: Sequence[TimeRange], most: int) -> set[int
     return places
 
 
-def outside_the_day(facts: Facts, ranges: Sequence[TimeRange]) -> list[bool]:
-    """Whether each memory lies outside a day or a week that is named. No type lifts such a one."""
-    named = any(_is_plain(each) for each in ranges)
-    dated = zip(facts.created, facts.matches(ranges), strict=True)
-    return [named and created is not None and not any(matching) for created, matching in dated]
+def names_a_day(ranges: Sequence[TimeRange]) -> bool:
+    """Whether one of the times is a day, a part of one or a week."""
+    return any(_is_plain(named) for named in ranges)
 
 
 def time_ratios(  # noqa: PLR0913, PLR0917 - what is known of the candidates and the question

@@ -20,9 +20,9 @@ from recall_retrievers.ranking.ratios import (
     TimeRatio,
     fitting,
     later_first,
+    names_a_day,
     near_the_time,
     order_ratios,
-    outside_the_day,
     session_ratios,
     short_times,
     spread_ratios,
@@ -30,7 +30,6 @@ from recall_retrievers.ranking.ratios import (
 )
 from recall_retrievers.text.order import AskedOrder, asked_order
 from recall_retrievers.text.questions import asks_about, asks_the_assistant, person
-from recall_retrievers.timeline import TimeRange
 
 _NAME = "FuseRerank"
 _ASKED = 0.25  # the power of the ratio of a role that the question asks about
@@ -123,7 +122,7 @@ class FuseRerank(RankStage):
         near = near_the_time(pool.facts, query, ranges) if timed else []
         if near:
             pool = pool.at([place for place, _ in near])
-        columns = self._columns(pool, query, ranges, spread=bool(near))
+        columns = self._columns(pool, query, spread=bool(near))
         before, fused, marks = columns.before, columns.fused, columns.marks
         if ranges:
             columns.put_in_time(
@@ -136,6 +135,8 @@ class FuseRerank(RankStage):
                     recall.evidence.number if recall.evidence else inf,
                 )
             )
+            if names_a_day(ranges):
+                columns.lift_no_type_outside()
             columns.fill_up([why for _, why in near])
         order = None
         if any(marks):
@@ -188,9 +189,7 @@ class FuseRerank(RankStage):
             recall, memories=ranked if isinstance(found, Pool) else ranked.made(), dropped=dropped
         )
 
-    def _columns(
-        self, pool: Pool, query: Query, ranges: Sequence[TimeRange], *, spread: bool
-    ) -> _Columns:
+    def _columns(self, pool: Pool, query: Query, *, spread: bool) -> _Columns:
         """The factors of the candidates, except those of time and order."""
         facts, marks = pool.facts, own_marks(pool.seen, _NAME) or [None] * len(pool)
         before = relevances(pool.scores, marks)
@@ -200,11 +199,9 @@ class FuseRerank(RankStage):
             is_short and author in people
             for is_short, author in zip(facts.short, facts.authors, strict=True)
         ]
-        outside = outside_the_day(facts, ranges)
-        types = [self.fuse_ratio_dict.get(name, 1.0) for name in facts.memory_types]
         kind = [
-            (min(ratio, 1.0) if out else ratio) * (self.fuse_short_ratio if is_short else 1.0)
-            for ratio, out, is_short in zip(types, outside, short, strict=True)
+            self.fuse_ratio_dict.get(name, 1.0) * (self.fuse_short_ratio if is_short else 1.0)
+            for name, is_short in zip(facts.memory_types, short, strict=True)
         ]
         author = [authors[each] for each in facts.authors]
         weights = [one * other for one, other in zip(kind, author, strict=True)]
@@ -249,6 +246,13 @@ class _Columns:
         """Weigh the scores by time."""
         self.time = time
         self.fused[:] = [score * own for score, (own, _) in zip(self.fused, time, strict=True)]
+
+    def lift_no_type_outside(self) -> None:
+        """Take the lift of its type from what was recorded outside the time."""
+        for place, created in enumerate(self.pool.facts.created):
+            if created and self.time[place][1]["time_match"] == "none" and self.kind[place] > 1:
+                self.fused[place] /= self.kind[place]
+                self.kind[place] = 1.0
 
     def fill_up(self, near: Sequence[str]) -> None:
         """Put what is only near the time below what is of it, in this order."""
