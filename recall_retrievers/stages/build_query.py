@@ -71,8 +71,7 @@ class BuildQuery(ModelStage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_retrievers.core.message import Message
-        >>> from recall_retrievers.core.query import Query
-        >>> from recall_retrievers.core.query import Recall
+        >>> from recall_retrievers.core.query import Query, Recall
         >>> from recall_retrievers.core.world import run
         >>> messages = (Message(role="user", content="The upload fails again."),)
         >>> now = datetime(2024, 3, 6, tzinfo=UTC)
