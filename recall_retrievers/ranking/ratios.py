@@ -36,7 +36,7 @@ _NO_TIME = (timedelta.max, "")
 _ELSEWHEN = timedelta(days=400)  # another year, month, week and day of the week
 _WEEK, _YEAR = timedelta(days=7, hours=1), 365  # where the clock changes; days
 _EDGE = timedelta(hours=5)  # a night belongs to the day on which it began
-_REST = 0.5  # how far the rest of a day counts beside a time of it
+_REST = 0.5  # how far its day counts beside a time: with less the day is lost, with more the time
 _COARSE = frozenset({"month", "quarter", "season"})  # they gain nothing by a least trust
 _DAY_TRUST = 0.5  # the least of "yesterday", "last week"; with 1, a wrong one costs .054 R@5
 _ABOUT = 0.7  # evidence below this is about another topic; measured with `_DECIDES`

@@ -19,6 +19,7 @@ from recall_retrievers.core.scope import Scope, ScopeName, required_names
 from recall_retrievers.core.settings import Seconds, Settings
 from recall_retrievers.store.chroma.fields import Fields
 from recall_retrievers.store.chroma.place import SERVER_TIMEOUT_S, time_limited
+from recall_retrievers.store.conditions import distinct_ids
 from recall_retrievers.store.doctor import Checked, Repaired, check_path, repair_path
 from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.opened import Opened
@@ -201,7 +202,8 @@ class RecallStore(Store):
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors of memories by id; those that are not there are left out."""
-        return self._opened.collection.vectors(ids) if self._opened.found() else {}
+        wanted = distinct_ids(ids)
+        return self._opened.collection.vectors(wanted) if self._opened.found() else {}
 
     def copy_to(self, other: RecallStore, *, progress: bool = False) -> int:
         """Copy all memories into another store, with their vectors if both have one model.

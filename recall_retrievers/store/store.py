@@ -156,7 +156,17 @@ class Store:
         *,
         progress: bool = False,
     ) -> list[str]:
-        """Store memories as `add` does; those whose vector of this model is known have it."""
+        """Store memories as `add` does; those whose vector is known are not embedded.
+
+        Args:
+            memories: What to store.
+            vectors: Vectors of the model of this store, by the id of their memory.
+            progress: Show a progress bar on standard error if it is a terminal.
+
+        Returns:
+            The ids, in the order of the memories.
+
+        """
         ready = self._ready(memories, progress=progress)
         ids = [each.memory.id for each in ready]
         ready = [replace(each, vector=vectors.get(each.memory.id)) for each in ready]

@@ -125,7 +125,7 @@ class TestWrongInput:
     @pytest.mark.parametrize("ids", [[1], [None], ["a", b"b"], 1, "abc"], ids=repr)
     def test_ids_are_a_list_of_texts(self, in_memory: RecallStore, ids: Any) -> None:
         says = "put it in a list" if ids == "abc" else r"ids must be a list of texts; got .*\("
-        for use in (in_memory.get, in_memory.delete):
+        for use in (in_memory.get, in_memory.vectors, in_memory.delete):
             with pytest.raises(TypeError, match=says):
                 use(ids)
 
