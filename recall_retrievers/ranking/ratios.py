@@ -64,20 +64,24 @@ def near_the_time(facts: Facts, query: Query, ranges: Sequence[TimeRange]) -> li
     if not any(facts.created) or not time_alone(query, ranges, {*facts.authors}):
         return []
     others = [other for named in ranges for other in named.alternatives]
+    # The day that "a year ago" names in its year.
+    days = [x for x in others if x.grain == "day" and any(each.overlaps(x) for each in ranges)]
     found: list[tuple[int, timedelta, int, str]] = []
     matches = zip(facts.matches(ranges), facts.matches(others), facts.created, strict=True)
     for place, (named, meant, moment) in enumerate(matches):
-        near, side = min((_distance(named, moment) for named in ranges), default=_NO_TIME)
-        if any(named):
+        inside, aims = any(named), (any(named) and days) or ranges
+        near, side = min((_distance(aim, moment) for aim in aims), default=_NO_TIME)
+        if inside and (any(meant) or not days):
             found.append((0, timedelta(), place, ""))
         elif any(meant):
             reading = next(x for x, match in zip(others, meant, strict=True) if match)
-            found.append((1, timedelta(), place, f"another reading: {reading.describe()}"))
+            found.append((2, timedelta(), place, f"another reading: {reading.describe()}"))
         else:
             # The day ends at the midnight after it, which belongs to the next day.
-            days = near.days + (side == "after" or bool(near % _DAY))
-            away = f"{days} day{'s' * (days > 1)} {side} the time asked for"
-            found.append((2, near, place, away if side else "not of the time asked for"))
+            far = near.days + (side == "after" or bool(near % _DAY))
+            away = f"{far} day{'s' * (far > 1)} {side} the time asked for"
+            why = away if side else "not of the time asked for"
+            found.append((1 if inside else 3, near, place, why))
     return [(place, why) for *_, place, why in sorted(found)]
 
 

@@ -139,6 +139,18 @@ def test_a_time_is_filled_up_from_its_other_reading_and_the_days_around(words: A
         assert "another reading: 2022-05-01 to 2022-05-31" in map(why, far)
 
 
+def test_a_year_ago_is_that_day_then_the_days_around_it_then_its_year(words: Any) -> None:
+    told = ["01-03", "05-02", "05-07", "05-10", "11-30"]  # asked on 7 May, 2023
+    with RecallStore(embedding=words) as store:
+        store.add({"content": f"Did {day}", "created_at": f"2022-{day}T12:00Z"} for day in told)
+        store.add([{"content": "Did a year ago", "created_at": NOW - timedelta(days=3)}])
+        retriever = MemoryRetriever(store=store, timestamp=NOW, k=6)
+        for question in ("What did I do a year ago?", "Was habe ich vor einem Jahr gemacht?"):
+            found = retriever.recall_without_model(question).memories
+            days = [memory.content.removeprefix("Did ") for memory in found]
+            assert days == ["05-07", "05-10", "05-02", "01-03", "11-30", "a year ago"]
+
+
 @table("time_range", [("2023-05-02", "2023-05-03"), "on 2 May", "on Tuesday, 2 May 2023"], ids=str)
 def test_a_time_of_the_call_orders_as_one_in_the_question(time_range: Any, words: Any) -> None:
     with RecallStore(embedding=words) as store:
