@@ -17,7 +17,7 @@ from recall_retrievers.core.pool import Pool
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Count, Settings
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.text.follow_ups import filled
+from recall_retrievers.text.follow_ups import search_texts
 from recall_retrievers.timeline import TimeRange
 
 Filter = Mapping[str, object]
@@ -36,8 +36,8 @@ class Query(Settings):
         time_ranges: The times that the question names, best first; set by `ExtractTime`.
         search_text: The text to search for. Empty = ``text``.
         k: How many memories the caller wants; None outside a retriever.
-        messages: The conversation around the question, oldest first, if it is known. Where the
-            question leaves something open, they are searched for, too.
+        messages: The conversation around the question, oldest first, if it is known. The last
+            exchange is searched for, too.
         as_of: The moment whose memories are asked; None = those of the reference time.
         include_superseded: Whether superseded memories may answer.
     """
@@ -56,13 +56,16 @@ class Query(Settings):
     include_superseded: bool = False
 
     @property
-    def searched(self) -> str:
-        """The text to search for; where it leaves something open, the last messages fill it."""
+    def searched(self) -> list[str]:
+        """The texts to search for, the most important first."""
         text = self.search_text or self.text
-        if not self.messages or not text:
-            return text
         said = [(x.role, x.content) for x in self.messages if x.content not in self.text]
-        return filled(text, said, names_time=any(named.span for named in self.time_ranges))
+        return search_texts(text, said, names_time=any(named.span for named in self.time_ranges))
+
+    @property
+    def follows(self) -> str:
+        """The last exchange, if the question can be understood only with it."""
+        return self.searched[0].removeprefix(self.search_text or self.text)
 
 
 def check_length(text: str) -> None:

@@ -157,7 +157,7 @@ async def explained(
             [found] = await world(asked.scoped(given)).answer(wanted, Meter(""))
     by_id = {memory.id: memory for memory in found}
     sign, about = (str(recall.notes().get(x, "")) for x in ("evidence", "evidence_about"))
-    text = recall.query.searched
+    text = "\n".join(recall.query.searched)
     return Explained(
         query=recall.query.text,
         asked_at=recall.query.reference_time,
@@ -169,7 +169,7 @@ async def explained(
         evidence=sign,
         evidence_about=about if recall.memories else recall.why_nothing or about,
         degraded=list(recall.fallbacks),
-        settings=_in_effect(asked, given, text),
+        settings=_in_effect(asked, given, recall.query.text),
     )
 
 

@@ -101,6 +101,34 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     return _fused(facts, weighed, measures, widths, limit)
 
 
+def in_turn(pools: Sequence[Pool]) -> Pool:
+    """The pools of several texts as one, by the sum of 1 / (1 + rank); the scores are the first's.
+
+    So each text has its best memories in front. What several find comes before them.
+    """
+    first = pools[0]
+    facts = first.facts.source.facts(np.unique(np.concatenate([x.facts.keys for x in pools])))
+    ranks = [{key: n for n, key in enumerate(pool.facts.keys.tolist(), 2)} for pool in pools]
+    keys = facts.keys.tolist()
+    worth = [sum(1 / own[key] for own in ranks if key in own) for key in keys]
+    best = sorted(range(len(keys)), key=lambda place: -worth[place])
+    scores = [*first.scores, *first.scores[-1:] * len(keys)] or [0.0] * len(keys)
+    places = [ranks[0][keys[place]] - 2 if keys[place] in ranks[0] else None for place in best]
+
+    def finish(place: int, memory: Candidate) -> Candidate:
+        if (at := places[place]) is not None:
+            memory = first.finish(at, memory)
+        score = scores[place]
+        about = f"for its place among what {len(pools)} texts find"
+        return memory.after(score, Step("Retrieve", "set", score or 0.0, score, about=about))
+
+    measures = {
+        name: np.array([np.nan if at is None else values[at] for at in places])
+        for name, values in first.measures.items()
+    }
+    return Pool(facts.at(best), scores[: len(keys)], finish, measures)
+
+
 def by_similarity(arms: Sequence[Arm]) -> Pool:
     """The hits of a search by meaning as candidates; of a memory in several arms, the last."""
     facts, measures = _measured([*reversed(arms)], [])

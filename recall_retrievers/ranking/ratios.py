@@ -289,6 +289,7 @@ def _without_pause(dated: Iterable[tuple[datetime, int]]) -> list[list[int]]:
 _FITS = 0.75  # the share of the best relevance from which a memory fits the question
 _COVERS = 0.5  # the same for one that has all words of the question that the best one has
 _COMPARED = 5  # candidates, the best ones: they are read for most answers anyway
+_READ = 10  # candidates in which one is looked for that was not said before
 _SHORT = 6  # words, or Chinese characters, of a value
 
 # A question about then, and one that several memories answer together.
@@ -373,6 +374,26 @@ def later_first(
             ):
                 given[early], given[late] = given[late], given[early]
     return [new / score if score > 0 else 1.0 for new, score in zip(given, scores, strict=True)]
+
+
+def unsaid_first(facts: Facts, scores: Sequence[float], exchange: str) -> list[float]:
+    """The factors that put what the last exchange says behind the first memory that it does not.
+
+    Who asks on does not ask for what was answered. A memory is said if the exchange has half of its
+    words.
+    """
+    ratios = [1.0] * len(facts)
+    told = {*words(exchange)}
+    first = nlargest(_READ, range(len(facts)), key=scores.__getitem__)
+    said: list[int] = []
+    for place, memory in zip(first, facts.candidates(first), strict=True):
+        own = {*words(memory.content)} if memory else told
+        if 2 * len(own & told) < len(own):
+            for n, other in enumerate(said, 1):
+                ratios[other] = scores[place] / scores[other] * (1 - n / 1000)
+            return ratios
+        said.append(place)
+    return ratios
 
 
 def _differ_in_a_value(one: list[str], other: list[str], asked: AbstractSet[str]) -> bool:

@@ -27,9 +27,11 @@ from recall_retrievers.ranking.ratios import (
     short_times,
     spread_ratios,
     time_ratios,
+    unsaid_first,
 )
 from recall_retrievers.text.order import AskedOrder, asked_order
 from recall_retrievers.text.questions import asks_about, asks_the_assistant, person
+from recall_retrievers.timeline import TimeRange
 
 _NAME = "FuseRerank"
 _ASKED = 0.25  # the power of the ratio of a role that the question asks about
@@ -142,13 +144,7 @@ class FuseRerank(RankStage):
         if any(marks):
             columns.fuse_again()
         elif self.fuse_order:
-            hard = [each.span for each in ranges if each.span and not each.soft]
-            order = asked_order(query.text, hard, in_conversation=bool(query.messages))
-            if order is not None:
-                columns.put_in_order(order, query.text)
-            elif not ranges:
-                later = later_first(pool.facts, query.text, before, fused)
-                columns.put("the later of two values first", later)
+            order = columns.order_by(query, ranges)
         lowest = self.fuse_score_threshold
         found_before = [memory.noted("found") for memory in pool.seen]
         found_well = {n for n, r in enumerate(found_before) if isinstance(r, float) and r >= lowest}
@@ -270,6 +266,20 @@ class _Columns:
                 if self.time and memory.noted("time_match") is not None:
                     self.time[place] = (1.0, self.time[place][1])
                 self.fused[place] = (memory.score or 0.0) * self._time(place)[0]
+
+    def order_by(self, query: Query, ranges: Sequence[TimeRange]) -> AskedOrder | None:
+        """Weigh the scores by the order that is asked for, or else by what goes without saying."""
+        hard = [each.span for each in ranges if each.span and not each.soft]
+        order = asked_order(query.text, hard, in_conversation=bool(query.messages))
+        if order is not None:
+            self.put_in_order(order, query.text)
+        elif exchange := query.follows:
+            unsaid = unsaid_first(self.pool.facts, self.fused, exchange)
+            self.put("behind what was not said just before", unsaid)
+        elif not ranges:
+            later = later_first(self.pool.facts, query.text, self.before, self.fused)
+            self.put("the later of two values first", later)
+        return order
 
     def put_in_order(self, order: AskedOrder, question: str) -> None:
         """Raise the scores of what fits, so that they are in the order that is asked for."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 from typing import Literal, Self
 
 import numpy as np
@@ -19,7 +20,13 @@ from recall_retrievers.core.requests import MOST_HITS, Listing, Work
 from recall_retrievers.core.settings import Count, Settings, Share
 from recall_retrievers.core.stage import Flow, Recall, Search, Stage
 from recall_retrievers.ranking.evidence import evidence_for
-from recall_retrievers.ranking.fusion import Fusion, by_similarity, fuse_arms, unmeasured
+from recall_retrievers.ranking.fusion import (
+    Fusion,
+    by_similarity,
+    fuse_arms,
+    in_turn,
+    unmeasured,
+)
 from recall_retrievers.ranking.near_duplicates import copies, diversified, for_all
 from recall_retrievers.ranking.ratios import day_of_clock, time_alone
 from recall_retrievers.text.order import AskedOrder, asked_order, without_order
@@ -100,17 +107,27 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
                 recall = recall.fell_back(_NAME, error)
         wanted = query.k or 1
         limit = max(self.fetch_k, 4 * wanted)
-        text = query.searched
-        token_weight = self.token_weight * min(1.0, _FEW_WORDS / (len(words(text)) or math.inf))
+        texts = query.searched
+        shares = [
+            self.token_weight * min(1.0, _FEW_WORDS / (len(words(text)) or math.inf))
+            for text in texts
+        ]
         while True:
-            searches = self._searches(query, text, limit, order, by_tokens=token_weight > 0)
-            answers: Sequence[Sequence[Hit]] = yield searches
+            searches = [
+                self._searches(query, text, limit, order, by_tokens=share > 0)
+                for text, share in zip(texts, shares, strict=True)
+            ]
+            answers: Sequence[Sequence[Hit]] = yield [*chain(*searches)]
             _check_hits(answers)
             arms = arms_of(answers)
-            pool = self._fused(searches, arms, limit, token_weight)
+            pools = [
+                self._fused(part, arms[n * len(part) :][: len(part)], limit, share)
+                for n, (part, share) in enumerate(zip(searches, shares, strict=True))
+            ]
+            pool = in_turn(pools) if len(pools) > 1 else pools[0]
             evidence = recall.evidence  # what a wider search adds is less near
             if evidence is None:
-                evidence = self._evidence(query, searches, arms)
+                evidence = self._evidence(query, searches[0], arms[: len(searches[0])])
                 recall = replace(recall, evidence=evidence)
             if self.only_with_evidence and evidence.sign == "none" and len(pool):
                 [made] = yield [Work(pool.at([0]).made)]

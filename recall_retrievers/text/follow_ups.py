@@ -18,14 +18,19 @@ _MOST_MESSAGES = 6
 _LONGEST = 200  # characters of a message
 _NOT_SAID = frozenset({"system", "developer", "tool", "function"})  # roles
 _NAME = re.compile(r"(?<=[\w,;:] )(?!I\b)[A-ZÀ-ÖØ-Þ]\w")  # inside a sentence
+_QUESTION = re.compile("[^?？]+[?？]")
 _USERS = frozenset({"user", "human"})
 
 
-def filled(question: str, said: Sequence[tuple[str, str]], *, names_time: bool = False) -> str:
-    r"""The question, with the last messages if it leaves open what only they say.
+def search_texts(
+    question: str, said: Sequence[tuple[str, str]] = (), *, names_time: bool = False
+) -> list[str]:
+    r"""The texts to search for, the most important first.
 
-    These are the last exchange. If its question leaves something open too, the one before it as
-    well, and so on, six messages at most.
+    These are the question, the question with the last exchange, and of two questions in one text
+    each for itself. A question that leaves something open is searched for with the exchange alone;
+    if the question of that exchange leaves something open too, the one before it is in it as well,
+    and so on, six messages at most.
 
     Args:
         question: The question.
@@ -34,20 +39,34 @@ def filled(question: str, said: Sequence[tuple[str, str]], *, names_time: bool =
 
     Examples:
         >>> said = [("user", "Who fixed the boiler?"), ("assistant", "Mr Fenn did.")]
-        >>> filled("And how much did he charge?", said)
-        'And how much did he charge?\nWho fixed the boiler?\nMr Fenn did.'
-        >>> filled("Where does the choir rehearse?", said)
-        'Where does the choir rehearse?'
+        >>> search_texts("And how much did he charge?", said)
+        ['And how much did he charge?\nWho fixed the boiler?\nMr Fenn did.']
+        >>> search_texts("Where does the choir rehearse? And who is its tenor?")[1:]
+        ['Where does the choir rehearse?', 'And who is its tenor?']
     """
     last = [(role, x[:_LONGEST]) for role, x in said if role not in _NOT_SAID][-_MOST_MESSAGES:]
     talk = "\n".join(text for _, text in last)
-    if not talk or not leaves_open(question, talk, names_time=names_time):
-        return question
-    stand = [n for n, (role, x) in enumerate(last) if role in _USERS and not leaves_open(x, talk)]
-    return "\n".join([question, *(text for _, text in last[stand[-1] if stand else 0 :])])
+    is_open = talk and leaves_open(question, talk, names_time=names_time)
+    users = [n for n, (role, _) in enumerate(last) if role in _USERS]
+    stand = [n for n in users if not (is_open and leaves_open(last[n][1], talk))]
+    joined = "\n".join([question, *(text for _, text in last[stand[-1] if stand else 0 :])])
+    if is_open:
+        return [joined]
+    return [question, *([joined] if talk else []), *_questions_in(question)]
 
 
-def leaves_open(question: str, talk: str = "", *, names_time: bool = False) -> bool:
+def _questions_in(text: str) -> list[str]:
+    """The questions in a text, if there are several that stand alone and it is no dialogue."""
+    if len(text) > _LONGEST or "\n" in text:
+        return []
+    parts = [part.strip() for part in _QUESTION.findall(text)]
+    alone = [part for part in parts if not leaves_open(part, text, after_another=True)]
+    return alone if len(alone) > 1 else []
+
+
+def leaves_open(
+    question: str, talk: str = "", *, names_time: bool = False, after_another: bool = False
+) -> bool:
     """Whether a question can be understood only with what was said before it.
 
     It begins with "and", has a pronoun without a name in front of it, or has no word that
@@ -57,6 +76,7 @@ def leaves_open(question: str, talk: str = "", *, names_time: bool = False) -> b
         question: The question.
         talk: What was said before; it helps to tell the language of a short question.
         names_time: Whether the question names a time, which may be all that it is about.
+        after_another: Whether it follows a question in one text, where "and" only joins them.
 
     Examples:
         >>> leaves_open("And Tom?"), leaves_open("since when?"), leaves_open("What does it cost?")
@@ -69,13 +89,18 @@ def leaves_open(question: str, talk: str = "", *, names_time: bool = False) -> b
     found = [*WORD.finditer(question)]
     lower = [word[0].lower() for word in found]
     if any(word > "\u2e80" for word in lower):
-        return _leaves_open_without_spaces("".join(lower), names_time=names_time)
+        text = "".join(lower)
+        goes_on = _characters("beginnings").match(text) or text.endswith(_ENDINGS)
+        return _without_spaces(
+            text, goes_on=bool(goes_on) and not after_another, least=not names_time
+        )
     language = language_of([*lower, *WORD.findall(talk.lower())])
     pronouns, beginnings = _words("pronouns", language), _words("beginnings", language)
     empty = empty_words(language) | pronouns | beginnings | _words("empty", language)
     stems = stemmed(lower, language)
     telling = sum(empty.isdisjoint(each) for each in zip(lower, stems, strict=True))
-    if "_".join([*lower, ""]).startswith(tuple(f"{each}_" for each in beginnings)):
+    begins = "_".join([*lower, ""]).startswith(tuple(f"{each}_" for each in beginnings))
+    if begins and not after_another:
         return telling < _ENOUGH
     place = next((n for n in range(len(lower)) if _refers(lower[n : n + 2], language)), None)
     refers = place is not None and _NAME.search(question, 0, found[place].start()) is None
@@ -90,11 +115,10 @@ def _refers(pair: Sequence[str], language: str) -> bool:
     return pair[0] in _words("pronouns", language)
 
 
-def _leaves_open_without_spaces(text: str, *, names_time: bool) -> bool:
+def _without_spaces(text: str, *, goes_on: bool, least: int) -> bool:
     telling = len(_characters("pronouns", "empty").sub("", text))
-    goes_on = _characters("beginnings").match(text) or text.endswith(_ENDINGS)
     refers = goes_on or _characters("pronouns").search(text)
-    return telling < (_ENOUGH_CHARACTERS if refers else 0 if names_time else 1)
+    return telling < (_ENOUGH_CHARACTERS if refers else least)
 
 
 @cache

@@ -21,7 +21,7 @@ from recall_retrievers.retriever.memory_retriever import MemoryRetriever
 from recall_retrievers.stages.build_query import BuildQuery, read_query
 from recall_retrievers.stages.extract_time import ExtractTime
 from recall_retrievers.store import RecallStore
-from recall_retrievers.text.follow_ups import filled, leaves_open
+from recall_retrievers.text.follow_ups import leaves_open, search_texts
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 SAID = [("user", "Too long ago."), ("user", "x" * 300), ("assistant", "Which?"), ("user", "This.")]
@@ -121,17 +121,59 @@ def test_the_last_exchange_fills_and_the_one_before_it_where_that_leaves_open_to
     more = [("user", "And how much did he charge?"), ("assistant", "140 pounds.")]
     cello = [("user", "What does the cello cost?"), ("assistant", "22 a month.")]
 
-    assert filled("And when?", BOILER) == f"And when?{FILLED}"
-    assert filled("And when?", [*cello, *BOILER]) == f"And when?{FILLED}"
-    assert filled("And when?", [*BOILER, *more]) == "\n".join(
-        ["And when?", *(text for _, text in [*BOILER, *more])]
-    )
-    assert filled("And when?", [("system", "Be brief."), *BOILER, ("tool", "x")]) == (
-        f"And when?{FILLED}"
-    )
-    assert (
-        filled("And when?", [("assistant", "Long. " * 99)]) == "And when?\n" + ("Long. " * 99)[:200]
-    )
+    def texts(*said: tuple[str, str], question: str = "And when?") -> list[str]:
+        return search_texts(question, said)
+
+    assert texts(*BOILER) == [f"And when?{FILLED}"]
+    assert texts(*cello, *BOILER) == [f"And when?{FILLED}"]
+    whole = [text for _, text in [*BOILER, *more]]
+    assert texts(*BOILER, *more) == ["\n".join(["And when?", *whole])]
+    assert texts(("system", "Be brief."), *BOILER, ("tool", "x")) == [f"And when?{FILLED}"]
+    assert texts(("assistant", "Long. " * 99)) == ["And when?\n" + ("Long. " * 99)[:200]]
+    alone = "Where does the choir rehearse?"
+    assert texts(*BOILER, *more, question=alone) == [alone, "\n".join([alone, *whole[2:]])]
+
+
+def test_two_questions_in_one_are_searched_for_as_a_whole_and_each_for_itself() -> None:
+    parts = ["Where does the choir rehearse?", "And who sings tenor?"]
+    assert search_texts(" ".join(parts)) == [" ".join(parts), *parts]
+    assert search_texts("合唱团在哪里排练？另外，谁唱男高音？")[1:] == [
+        "合唱团在哪里排练？",
+        "另外，谁唱男高音？",
+    ]
+    for one in ("Where does the choir rehearse? And when?", "Ann: Really? \nBob: Who sings tenor?"):
+        assert search_texts(one) == [one]
+
+
+def test_a_question_in_a_talk_finds_what_its_answer_names_and_keeps_its_own_first(
+    words: Any,
+) -> None:
+    doha = [("user", "What can I do in Doha?"), ("assistant", "See the souk, falcons and camels.")]
+    with RecallStore(embedding=words) as store:
+        store.add(["I love falcons and camels.", "I go to museums by tram."])
+        store.add(f"I own shirt number {n} by tailor {n * n}." for n in range(9))
+        retriever = MemoryRetriever(store=store, timestamp=NOW, k=2)
+        found = retriever.recall_without_model("Are there museums by tram?", messages=doha)
+
+        assert [x.content for x in found.memories] == [
+            "I go to museums by tram.",
+            "I love falcons and camels.",
+        ]
+        labels = [step.label for step in found.memories[1].steps]
+        assert any("for its place among what 2 texts find" in label for label in labels)
+
+
+def test_what_was_just_answered_is_behind_what_was_not(words: Any) -> None:
+    said = [("user", "What did the boiler cost?"), ("assistant", "It cost 900 pounds.")]
+    with RecallStore(embedding=words) as store:
+        store.add(["The boiler cost 900 pounds.", "The boiler came on Friday.", "Tea is nice."])
+        retriever = MemoryRetriever(store=store, timestamp=NOW)
+
+        def first(question: str) -> str:
+            return retriever.recall_without_model(question, messages=said).memories[0].content
+
+        assert first("And when did it come?") == "The boiler came on Friday."
+        assert first("What did the boiler cost, in pounds?") == "The boiler cost 900 pounds."
 
 
 def searched(question: str, messages: list[tuple[str, str]]) -> Query:
@@ -144,13 +186,15 @@ def test_the_time_asked_for_is_the_question_s_own() -> None:
 
     [yesterday] = searched("And yesterday?", said).time_ranges
     assert yesterday.describe().startswith("2024-03-07")
-    assert searched("And yesterday?", said).searched.endswith("Mr Fenn did.")
-    assert searched("What did we do yesterday?", said).searched == "What did we do?"
+    assert searched("And yesterday?", said).searched[0].endswith("Mr Fenn did.")
+    assert searched("What did we do yesterday?", said).searched[0] == "What did we do?"
     assert searched("And the plumber?", said).time_ranges == ()
 
 
 def test_a_question_among_its_messages_is_none_of_them() -> None:
-    assert searched("And when?", [*BOILER, ("user", "And when?")]).searched == f"And when?{FILLED}"
+    assert searched("And when?", [*BOILER, ("user", "And when?")]).searched == [
+        f"And when?{FILLED}"
+    ]
 
 
 def test_a_model_writes_the_question_anew() -> None:
@@ -161,9 +205,9 @@ def test_a_model_writes_the_question_anew() -> None:
     recall, [prompt] = answered(stages, Recall(query), said)
     failed, _ = answered(stages, Recall(query), "?")
 
-    assert recall.query.searched == "How much did Mr Fenn charge for the boiler?"
+    assert recall.query.searched[0] == "How much did Mr Fenn charge for the boiler?"
     assert [each in prompt for each in ("Who fixed", "Mr Fenn", "How much?")] == [True] * 3
-    assert (failed.query.searched, len(failed.fallbacks)) == (f"How much?{FILLED}", 1)
+    assert (*failed.query.searched, len(failed.fallbacks)) == (f"How much?{FILLED}", 1)
     alone = query.model_copy(update={"messages": (Message(role="user", content="How much?"),)})
     assert answered(stages, Recall(alone), said)[0].query is alone
 
