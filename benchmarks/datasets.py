@@ -42,6 +42,7 @@ class Question:
     relevant: frozenset[str]
     window: Window | None
     off_text: str | None
+    messages: Sequence[tuple[str, str]] = ()  # the role and the text of each before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +218,7 @@ def _question(row: Row) -> Question:
         relevant=frozenset(map(str, relevant if isinstance(relevant, list) else ())),
         window=_window(window) if isinstance(window, dict) else None,
         off_text=None if off_text is None else str(off_text),
+        messages=[(each["role"], each["content"]) for each in row.get("messages") or ()],  # type: ignore[attr-defined]  # a list of messages, or the line is refused
     )
 
 

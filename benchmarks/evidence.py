@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -78,24 +79,31 @@ def ask(data: RetrievalSet, vectors: OncePerText) -> Asked:
             later = len(data.visible(question)) < len(data.corpora[question.corpus])
             seen: list[Filter] = [{"created_at": {"$lte": question.now}}] if later else []
             rest: Filter = {_PLACE: {"$nin": sorted(question.relevant)}}
-            found["own"].append(_evidence(own, text, question.now, seen))
-            found["answer"].append(_evidence(own, text, question.now, [*seen, rest]))
+            ask_of = partial(_evidence, now=question.now, messages=question.messages)
+            found["own"].append(ask_of(own, text, conditions=seen))
+            found["answer"].append(ask_of(own, text, conditions=[*seen, rest]))
             others = [each for each in corpora if each != question.corpus]
             if others:
                 other = asks[others[n % len(others)]]
-                found["other"].append(_evidence(other, text, question.now, []))
+                found["other"].append(ask_of(other, text))
             for swapped in _wrong_person(data, question):
                 found[_NAMED].append(found["own"][-1])
-                found["person"].append(_evidence(own, swapped, question.now, seen))
+                found["person"].append(ask_of(own, swapped, conditions=seen))
     return found
 
 
 def _evidence(
-    asked: MemoryRetriever, text: str, now: datetime, conditions: Sequence[Filter]
+    asked: MemoryRetriever,
+    text: str,
+    now: datetime,
+    messages: Sequence[tuple[str, str]],
+    conditions: Sequence[Filter] = (),
 ) -> Evidence:
     condition: Filter | None = {"$and": [*conditions]} if len(conditions) > 1 else None
     condition = condition or next(iter(conditions), None)
-    recall = asked.recall_without_model(text, timestamp=now, timezone="UTC", filter=condition)
+    recall = asked.recall_without_model(
+        text, timestamp=now, timezone="UTC", filter=condition, messages=messages
+    )
     return recall.evidence or Evidence("some")  # nothing was searched for: it names a time alone
 
 

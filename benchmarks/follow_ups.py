@@ -1,11 +1,11 @@
-"""Questions in the middle of a talk: the share of answers among the first five.
+"""Questions in the middle of a talk: the answers among the first five, and in the first place.
 
     python -m benchmarks.follow_ups [--embedding default|multilingual] [--show "development"]
 
 ``data/follow_ups`` has about 140 memories in each of three languages, and 160 questions with the
 messages before them: 80 that need these messages, and 80 that stand for themselves. Compared are
-the question alone, the retriever with ``messages=``, and the last messages searched in any case.
-``--show`` prints what the retriever does not find of a half.
+the question alone, and the retriever with ``messages=``. ``--show`` prints what the retriever does
+not find of a half.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.embedding import EMBEDDINGS, once_per_text
-from langchain_recall import BuildQuery, ExtractTime, FuseRerank, RecallRetriever
+from langchain_recall import RecallRetriever
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.store import RecallStore
 
 FOLDER = Path(__file__).parent / "data" / "follow_ups"
 ASKED = "2024-06-12T15:30:00Z"
-WAYS = ("question alone", "with messages", "messages always")
+WAYS = ("alone, R@5", "first", "with messages, R@5", "first")
 
 
 def read(name: str) -> list[dict[str, Any]]:
@@ -39,7 +39,7 @@ def read(name: str) -> list[dict[str, Any]]:
 def found(
     store: RecallStore, questions: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[dict[str, Any], list[float]]]:
-    """Each question with the share of its answers among the first five, for each way."""
+    """Each question with the share of its answers that each way finds, and whether one is first."""
     store.add(
         Memory(
             id=each["id"],
@@ -50,23 +50,16 @@ def found(
         for each in read("memories")
     )
     retriever = RecallRetriever(store=store, timestamp=ASKED)
-    builds = RecallRetriever(
-        store=store, timestamp=ASKED, stages=[BuildQuery(), ExtractTime(), FuseRerank()]
-    )
     for asked in questions:
-        scope, before, question = (
-            {"user_id": asked["language"]},
-            asked["messages"],
-            asked["question"],
-        )
-        all_said = [*before, {"role": "user", "content": question}]
-        results = [
-            retriever.invoke(question, scope=scope),
-            retriever.invoke(question, scope=scope, messages=before),
-            builds.invoke("", scope=scope, messages=all_said),
-        ]
-        right = set(asked["right"])
-        yield asked, [len(right & {each.id for each in way}) / len(right) for way in results]
+        shares: list[float] = []
+        for messages in ([], asked["messages"]):
+            scope = {"user_id": asked["language"]}
+            ids = [
+                x.id for x in retriever.invoke(asked["question"], scope=scope, messages=messages)
+            ]
+            right = set(asked["right"])
+            shares += [len(right.intersection(ids)) / len(right), float(ids[0] in right)]
+        yield asked, shares
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -81,9 +74,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         for asked, shares in found(store, read("questions")):
             for language in (asked["language"], "all"):
                 hits[asked["half"], asked["kind"], language].append(shares)
-            if given.show == asked["half"] and shares[1] < 1:
+            if given.show == asked["half"] and shares[2] < 1:
                 console.print(f"{asked['question']}  {shares} {asked['right']}", markup=False)
-    table = Table("R@5", "", "", *WAYS)
+    table = Table("", "", "", *WAYS)
     for row, shares_of in sorted(hits.items()):
         means = [sum(way) / len(way) for way in zip(*shares_of, strict=True)]
         table.add_row(*row, *(f"{mean:.3f}" for mean in means))

@@ -16,8 +16,9 @@ finds what a store cut at ``now`` would.
 ``--time`` says what becomes of the time a query names: ``parser`` asks the text as it is;
 ``none`` the same with time handling off; ``oracle`` hands in the right window, with the words that
 name it out of the text; ``wrong`` asks for a wrong window (``off_text``) in the parser's way.
-The baselines are asked with the same words, those of the time included, and read the bare text of
-the memories; the retriever's store may embed more of a memory than that, such as its author.
+A question of a conversation carries its ``messages``. The baselines are asked with the same words,
+those of the time included, and read the bare text of the memories; the retriever's store may embed
+more of a memory than that, such as its author.
 
 ``overall`` leaves the category adversarial out; ``time_naming`` is over all queries whose ``time``
 is not null. ``queries`` counts the lines; one to which nothing is relevant has no figures.
@@ -206,6 +207,8 @@ def asked(data: RetrievalSet, question: Question, use: TimeUse) -> tuple[str, Ca
     options: CallOptions = {"k": _K, "timestamp": question.now, "timezone": "UTC"}
     if len(data.visible(question)) < len(data.corpora[question.corpus]):
         options["filter"] = {"created_at": {"$lte": question.now}}
+    if question.messages:
+        options["messages"] = question.messages
     text = _words(question, use)
     if use == "none":
         options["time_mode"] = "ignore"

@@ -35,12 +35,12 @@ _ANSWERS = 100  # for agents that read their memory again
 class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     """A block of LlamaIndex's `Memory` that recalls and keeps memories in a collection.
 
-    It recalls: the retriever searches for the last message of the user, once for each message. If
-    that leaves something open ("and since when?"), it searches for the messages before it, too. The
-    memories come back as quoted material. It stores: messages that no longer fit into the memory,
-    as turns of a conversation (see `RecallStore.add_conversation`). ``await block.aflush(memory)``
-    at the end of a session stores the rest. An error here never ends an agent's run. It is logged,
-    and messages that could not be stored are tried again with the next ones.
+    It recalls: the retriever searches for the last message of the user, once for each message, and
+    for that message with the exchange before it. The memories come back as quoted material. It
+    stores: messages that no longer fit into the memory, as turns of a conversation (see
+    `RecallStore.add_conversation`). ``await block.aflush(memory)`` at the end of a session stores
+    the rest. An error here never ends an agent's run. It is logged, and messages that could not be
+    stored are tried again with the next ones.
 
     The scope is the retriever's ``scope``. One block can serve several users if ``scope_of`` says
     whose a session is. Otherwise each user needs a retriever and a block. The time of a message is

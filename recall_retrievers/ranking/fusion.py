@@ -112,7 +112,8 @@ def in_turn(pools: Sequence[Pool]) -> Pool:
     keys = facts.keys.tolist()
     worth = [sum(1 / own[key] for own in ranks if key in own) for key in keys]
     best = sorted(range(len(keys)), key=lambda place: -worth[place])
-    scores = [*first.scores, *first.scores[-1:] * len(keys)] or [0.0] * len(keys)
+    lowest = first.scores[-1] if len(first) else 0.0
+    scores = [*first.scores, *([lowest] * len(keys))][: len(keys)]
     places = [ranks[0][keys[place]] - 2 if keys[place] in ranks[0] else None for place in best]
 
     def finish(place: int, memory: Candidate) -> Candidate:
@@ -126,7 +127,7 @@ def in_turn(pools: Sequence[Pool]) -> Pool:
         name: np.array([np.nan if at is None else values[at] for at in places])
         for name, values in first.measures.items()
     }
-    return Pool(facts.at(best), scores[: len(keys)], finish, measures)
+    return Pool(facts.at(best), scores, finish, measures)
 
 
 def by_similarity(arms: Sequence[Arm]) -> Pool:

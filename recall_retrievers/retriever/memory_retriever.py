@@ -92,8 +92,9 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         time_mode: What a time named in the question does. "prefer" searches and favours it,
             "require" returns nothing else, "ignore" does not read it.
         messages: The conversation before the question: a list of messages with a role and a
-            content. If the question leaves something open ("And Tom?", "since when?"), the search
-            is for the last of them, too. `BuildQuery` and `RewriteMemory` look at the last three.
+            content. The search is for the question with the last exchange, too; if the question
+            leaves something open ("And Tom?", "since when?"), for that alone. `BuildQuery` and
+            `RewriteMemory` look at the last three.
         deadline_s: Seconds for the whole question. After that no model is asked, and you get what
             is found and ranked by then; the trace says so. A search that has begun is finished.
         as_of: Answer as the collection stood at this moment: with memories that were recorded by

@@ -92,7 +92,7 @@ def answer_to(failure: HTTPException) -> JSONResponse:
 
 
 MOST_PER_REQUEST = 100
-MESSAGES = "The conversation before it, if it leaves something open: role and content of each."
+MESSAGES = "The conversation before it: role and content of each message."
 
 
 def _says_something(sent: Collection[object] | None) -> object:

@@ -53,8 +53,8 @@ class BuildQuery(ModelStage):
     A model writes one line from the last three messages. Without a model, or if it fails, the query
     is these messages, each cut at 200 characters: ``- user: ...``.
 
-    A question stays as it is. A retriever searches for the last messages too if the question leaves
-    something open. With ``condense``, a model writes a question with messages before it anew.
+    A question stays as it is. A retriever searches for it with the last exchange, too. With
+    ``condense``, a model writes a question with messages before it anew.
 
     Args:
         llm: The framework's model. None = the messages themselves.
