@@ -108,13 +108,14 @@ def in_turn(pools: Sequence[Pool]) -> Pool:
     """
     first = pools[0]
     facts = first.facts.source.facts(np.unique(np.concatenate([x.facts.keys for x in pools])))
-    ranks = [{key: n for n, key in enumerate(pool.facts.keys.tolist(), 2)} for pool in pools]
     keys = facts.keys.tolist()
-    worth = [sum(1 / own[key] for own in ranks if key in own) for key in keys]
-    best = sorted(range(len(keys)), key=lambda place: -worth[place])
+    ranks = [{key: n for n, key in enumerate(pool.facts.keys.tolist())} for pool in pools]
+    worth = [sum(1 / (2 + own[key]) for own in ranks if key in own) for key in keys]
+    own = [ranks[0].get(key) for key in keys]
+    best = sorted(range(len(keys)), key=lambda n: (-worth[n], own[n] is None, own[n]))
     lowest = first.scores[-1] if len(first) else 0.0
     scores = [*first.scores, *([lowest] * len(keys))][: len(keys)]
-    places = [ranks[0][keys[place]] - 2 if keys[place] in ranks[0] else None for place in best]
+    places = [own[place] for place in best]
 
     def finish(place: int, memory: Candidate) -> Candidate:
         if (at := places[place]) is not None:
