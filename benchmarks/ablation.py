@@ -19,7 +19,6 @@ benchmarks.retrieval), through the public retriever, with its defaults but for t
 - ``matched words``: the share of meaning is the same if no memory has the question's words.
 - ``replies``: a turn is not lifted towards a better reply.
 - ``session``: a turn is not lifted towards a better one of its session.
-- ``short turns``: a few words of a person count as much as others.
 - ``duplicates``: copies and near-copies stay.
 
 ``--part`` measures these alone. ``--variant`` measures settings of the retriever, as JSON:
@@ -95,7 +94,6 @@ PARTS: dict[str, Part] = {
     "matched words": {"patched": {"recall_retrievers.retriever.memory_retriever._UNMATCHED": None}},
     "replies": {"patched": {"recall_retrievers.ranking.fusion._REPLY": 0.0}},
     "session": _fused(fuse_session_share=0.0),
-    "short turns": _fused(fuse_short_ratio=1.0),
     "duplicates": {"settings": {"duplicate_threshold": None}},
 }
 

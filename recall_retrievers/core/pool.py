@@ -143,7 +143,6 @@ class Facts:
     owners: Sequence[tuple[Hashable, ...]]  # the user, the agent, the session, the workspace
     created: Sequence[datetime | None]
     with_events: Sequence[bool]  # whether their text names a time
-    short: Sequence[bool]  # whether they are a few words
     profiles: NDArray[np.uint8] | None = None  # see `Wording.profile`; None = not known
 
     def __len__(self) -> int:
@@ -181,7 +180,6 @@ def facts_of(memories: Sequence[Candidate]) -> Facts:
         [tuple(vars(memory.scope).values()) for memory in memories],
         [memory.created_at for memory in memories],
         [bool(memory.events) for memory in memories],
-        [x.memory_type == "conversation" and x.wording.short for x in memories],
     )
 
 

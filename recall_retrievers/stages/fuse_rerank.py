@@ -65,11 +65,9 @@ class FuseRerank(RankStage):
             after the fusion, and so was its relevance before a model judged it.
         fuse_ratio_dict: The factor of each memory type; other types have 1. None is above 1 for a
             memory outside a day or a week that the question names.
-        fuse_author_ratio: The factor of a memory if the question names its author; 1 = no
-            preference.
+        fuse_author_ratio: The factor of a memory if the question names its author, or if it has no
+            author and names the person itself; 1 = no preference.
         fuse_role_ratio_dict: The factor of each chat role, by author in lower case; others have 1.
-        fuse_short_ratio: The factor of a turn of a person that has fewer than eight words, such as
-            "Hey Kevin!"; 1 = none. Turns of the roles of a chat have none.
         fuse_session_share: How far a turn is lifted towards the best turn of its session, 0 to 1;
             0 = not at all. A pause of an hour ends a session.
         fuse_time_ratio: The factor of a memory from a time that the question names; 1 = no
@@ -109,7 +107,6 @@ class FuseRerank(RankStage):
     fuse_role_ratio_dict: dict[str, Ratio] = Field(
         default_factory=lambda: {"assistant": 0.5, "ai": 0.5}
     )
-    fuse_short_ratio: Ratio = Field(default=0.8, gt=0)
     fuse_session_share: Share = 0.2
     fuse_time_ratio: Ratio = Field(default=2.0, gt=0)
     fuse_order: bool = True
@@ -190,16 +187,13 @@ class FuseRerank(RankStage):
         facts, marks = pool.facts, own_marks(pool.seen, _NAME) or [None] * len(pool)
         before = relevances(pool.scores, marks)
         authors = {author: self._author_ratio(author, query) for author in {*facts.authors}}
-        people = {author for author in authors if person(author)}
-        short = [
-            is_short and author in people
-            for is_short, author in zip(facts.short, facts.authors, strict=True)
-        ]
-        kind = [
-            self.fuse_ratio_dict.get(name, 1.0) * (self.fuse_short_ratio if is_short else 1.0)
-            for name, is_short in zip(facts.memory_types, short, strict=True)
-        ]
+        kind = [self.fuse_ratio_dict.get(name, 1.0) for name in facts.memory_types]
         author = [authors[each] for each in facts.authors]
+        about = [x for x in authors if person(x) and asks_about(query.text, x)]
+        nobodys = [n for n, name in enumerate(facts.authors) if about and not name]
+        for place, memory in zip(nobodys, facts.candidates(nobodys), strict=True):
+            if memory and any(asks_about(memory.content, x) for x in about):
+                author[place] = self.fuse_author_ratio
         weights = [one * other for one, other in zip(kind, author, strict=True)]
         worth = [relevance * weight for relevance, weight in zip(before, weights, strict=True)]
         session = (
@@ -211,7 +205,7 @@ class FuseRerank(RankStage):
             relevance * (weight * own)
             for relevance, weight, own in zip(before, weights, session, strict=True)
         ]
-        return _Columns(pool, marks, before, kind, author, short, session, fused)
+        return _Columns(pool, marks, before, kind, author, session, fused)
 
     def _author_ratio(self, author: str, query: Query) -> float:
         named = asks_about(query.text, author)
@@ -230,7 +224,6 @@ class _Columns:
     before: list[float]
     kind: list[float]
     author: list[float]
-    short: list[bool]
     session: list[float]
     fused: list[float]
     time: list[TimeRatio] = field(default_factory=list)
@@ -321,13 +314,13 @@ class _Columns:
         kind, author = self.kind[place], self.author[place]
         typed = before * kind
         by_author = typed * author
-        about_type = f"{'short ' * self.short[place]}{memory.memory_type}"
         others = "a better one of its session" if session >= 1 else "a better one of its hour"
         in_session = by_author * session
+        about_author = f"said by {memory.author}" if memory.author else "names the person"
         return (
             start(memory.score, before, _NAME),
-            Step(_NAME, "times", kind, typed, "type_ratio", about_type),
-            Step(_NAME, "times", author, by_author, "author_ratio", f"said by {memory.author}"),
+            Step(_NAME, "times", kind, typed, "type_ratio", memory.memory_type),
+            Step(_NAME, "times", author, by_author, "author_ratio", about_author),
             Step(_NAME, "times", session, in_session, "session_ratio", f"for {others}"),
         )
 

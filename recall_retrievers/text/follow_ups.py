@@ -41,8 +41,8 @@ def search_texts(
         >>> said = [("user", "Who fixed the boiler?"), ("assistant", "Mr Fenn did.")]
         >>> search_texts("And how much did he charge?", said)
         ['And how much did he charge?\nWho fixed the boiler?\nMr Fenn did.']
-        >>> search_texts("Where does the choir rehearse? And who is its tenor?")[1:]
-        ['Where does the choir rehearse?', 'And who is its tenor?']
+        >>> search_texts("Where does the choir rehearse? And who sings tenor?")[1:]
+        ['Where does the choir rehearse?', 'And who sings tenor?']
     """
     last = [(role, x[:_LONGEST]) for role, x in said if role not in _NOT_SAID][-_MOST_MESSAGES:]
     talk = "\n".join(text for _, text in last)

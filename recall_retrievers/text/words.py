@@ -170,7 +170,14 @@ def _likely(
 
 
 _WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
+_INITIALS = re.compile(r"\b(?:[^\W\d_]\.){2,}")  # "U.K.", as people write it in two ways
 _CJK = re.compile(f"[{CJK}]")
+_WRITTEN_OUT: Final[dict[Language, dict[str, str]]] = {
+    "english": {"dr": "doctor", "mr": "mister", "km": "kilometr"},
+    "german": {"dr": "doktor", "km": "kilom"},
+    "spanish": {"dr": "doctor", "sr": "señor", "km": "kilometr"},
+    "french": {"dr": "docteur", "km": "kilometr"},
+}
 _LONGEST = 40  # letters; anything longer is an encoded blob, not a word
 
 STOP_WORDS = SMALL_WORDS["english"]
@@ -201,15 +208,15 @@ def words(text: str) -> list[str]:
         ['run', '博', '物', '馆', '博物', '物馆']
         >>> words("我的猫呢")
         ['猫', '的猫', '猫呢']
-        >>> words("Who is he?")
-        ['who', 'is', 'he']
+        >>> words("Who is he?"), words("Dr Lee of the U.K.")
+        (['who', 'is', 'he'], ['doctor', 'lee', 'uk'])
     """
-    return _stemmed(_WORD.findall(text.lower()), "english", plain=text.isascii())
+    return _stemmed(_found(text), "english", plain=text.isascii())
 
 
 def indexed_words(text: str) -> list[str]:
     """The words by which a text is found, as `words` in the language of the text."""
-    found = _WORD.findall(text.lower())
+    found = _found(text)
     return _stemmed(found, language_of(found), plain=text.isascii())
 
 
@@ -224,7 +231,7 @@ def wanted_words(text: str) -> list[str]:
         >>> wanted_words("Where are the cats?")
         ['cat']
     """
-    found = _WORD.findall(text.lower())
+    found = _found(text)
     language = language_of(found)
     plain = text.isascii()
     stems = _stemmed(found, language, plain=plain)
@@ -232,6 +239,10 @@ def wanted_words(text: str) -> list[str]:
         return stems
     telling = [word for word in found if word not in SMALL_WORDS[language]]
     return [*dict.fromkeys([*stems, *_stemmed(telling, "english", plain=plain)])]
+
+
+def _found(text: str) -> list[str]:
+    return _WORD.findall(_INITIALS.sub(lambda found: found[0].replace(".", ""), text.lower()))
 
 
 def _stemmed(all_words: Sequence[str], language: Language, *, plain: bool) -> list[str]:
@@ -247,7 +258,8 @@ def _stemmed(all_words: Sequence[str], language: Language, *, plain: bool) -> li
 def stemmed(words: Sequence[str], language: Language) -> list[str]:
     """The stem of each word; Chinese has none and stays as it is."""
     stems: list[str] = _stemmer(language).stemWords(words)
-    return stems
+    written_out = _WRITTEN_OUT[language]
+    return [written_out.get(stem, stem) for stem in stems]
 
 
 def _parts(word: str) -> Iterable[str]:
@@ -271,8 +283,6 @@ def _stemmer(language: Language) -> Stemmer.Stemmer:
 ENDS = 500  # characters at either end of a long text; what lies between is left out
 PROFILE = 16  # numbers in a profile
 MOST_IN_PROFILE = 255  # the highest of them
-_FEW = 8  # words
-_LONGEST_SHORT = 200  # characters: longer texts need not be split
 
 
 class Wording:
@@ -285,11 +295,6 @@ class Wording:
     def words(self) -> tuple[str, ...]:
         """Its words in lower case, in order; of a long text those of both ends."""
         return tuple(map(intern, split_words(ends(self.text).lower())))
-
-    @property
-    def short(self) -> bool:
-        """Whether the text is a few words: such turns name people, and say little."""
-        return len(self.text) < _LONGEST_SHORT and len(self.words) < _FEW
 
     @property
     def profile(self) -> tuple[int, ...]:

@@ -98,7 +98,6 @@ def test_the_parts_are_off(folder, monkeypatch) -> None:
         "type": {"stages"},
         "author": {"stages"},
         "session": {"stages"},
-        "short turns": {"stages"},
         "duplicates": {"duplicate_threshold"},
     }
 

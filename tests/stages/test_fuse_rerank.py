@@ -275,15 +275,17 @@ def test_what_the_assistant_said_is_found_by_who_asks_for_it(question: str, firs
     assert best.content == first
 
 
-def test_a_few_words_of_a_person_count_less_than_an_answer() -> None:
-    def ratio(content: str, author: str, kind: str = "conversation") -> float:
-        told = Candidate(content=content, author=author, memory_type=kind, score=0.5)
-        return float(fuse([told], ranges=())[0].trace["type_ratio"])
+def test_a_memory_of_nobody_that_names_the_person_is_lifted_as_the_turns_of_the_person() -> None:
+    turns = (
+        Candidate(content="I sold the car.", id="1", author="Ann Lee", score=0.5),
+        Candidate(content="Ann sold the car.", id="2", score=0.5),
+        Candidate(content="Ben sold the car.", id="3", score=0.5),
+    )
+    query = Query(text="What did Ann sell?", reference_time=NOW)
 
-    assert ratio("Hey Kevin!", "Elise") == 0.4
-    assert ratio("I moved to Elm Street in March, Kevin.", "Elise") == 0.5
-    assert ratio("Hey Kevin!", "user") == 0.5
-    assert ratio("Hey Kevin!", "Elise", "observation") == 1.0
+    found = FuseRerank().apply(Recall(query, turns)).memories
+
+    assert {each.id: each.trace["author_ratio"] for each in found} == {"1": 1.25, "2": 1.25, "3": 1}
 
 
 JUNE = datetime(2024, 6, 12, tzinfo=UTC)

@@ -110,20 +110,21 @@ def test_each_weight_has_its_step() -> None:
         "0.500 by meaning (similarity 0.500)",
         "+ 0.267 by exact words (BM25 2.000)",
         "x 2 insight",
-        "/ 1.533 so that the best has 1",
+        "x 1.25 names the person",
+        "/ 1.917 so that the best has 1",
     ]
-    assert conversation[2:4] == ["x 0.4 short conversation", "x 1.25 said by Ann"]
+    assert conversation[2:4] == ["x 0.5 conversation", "x 1.25 said by Ann"]
     assert conversation[4:-1] == ["x 1.77 recorded in time"]
     assert assistants[2:-1] == ["x 0.5 said by assistant"]
 
 
 def test_stages_stand_in_the_order_in_which_they_worked() -> None:
     [dated] = [way for way in ways(TimeDecay(), FuseRerank()) if "said by Ann" in str(way)]
-    assert dated[2:4] == ["x 0.7369 for its age", "x 0.4 short conversation"]
+    assert dated[2:4] == ["x 0.7369 for its age", "x 0.5 conversation"]
 
     [dated] = [way for way in ways(FuseRerank(), TimeDecay()) if "said by Ann" in str(way)]
-    assert dated[2] == "x 0.4 short conversation"
-    assert dated[-2:] == ["/ 1.533 so that the best has 1", "x 0.7369 for its age"]
+    assert dated[2] == "x 0.5 conversation"
+    assert dated[-2:] == ["/ 1.917 so that the best has 1", "x 0.7369 for its age"]
     assert "+ 0.269 for its recency of 0.90" in {way[-1] for way in ways(HybridRank())}
 
 

@@ -92,7 +92,6 @@ RECORD = np.dtype(
         ("memory_type", "<u8"),  # as a number; 0 = the row has no text
         ("length", "<u2"),  # how many words it has
         ("check", "<u4"),  # the checksum of its vector; 0 = that is not known
-        ("short", "u1"),
         ("profile", "u1", (PROFILE,)),  # see `Wording`
     ]
 )
@@ -103,7 +102,7 @@ def record(row_id: str, memory: Candidate | None) -> Record:
     """The columns of a row whose words and vector are not known yet; without a memory, as it is."""
     if memory is None:
         times, no_words = (NEVER, NEVER, -NEVER, NEVER, NEVER), (0,) * PROFILE
-        return (hashed(row_id), *times, *(0,) * len(_OWNERS), 0, 0, 0, 0, no_words)
+        return (hashed(row_id), *times, *(0,) * len(_OWNERS), 0, 0, 0, no_words)
     hull = event_hull(memory.events)
     return (
         hashed(row_id),
@@ -116,7 +115,6 @@ def record(row_id: str, memory: Candidate | None) -> Record:
         hashed(memory.memory_type),
         0,
         0,
-        memory.wording.short,
         memory.wording.profile,
     )
 

@@ -25,7 +25,7 @@ from recall_retrievers.core.system import make_private, open_private, write_to_d
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 7  # a file of another form is made anew
+FORMAT = 8  # a file of another form is made anew
 FILE = "rows.sqlite"
 NOTE = "closed.json"  # what is noted of the files of a row index, beside them
 LARGE = 16_000_000  # bytes of a file that is not compared before the first answer

@@ -395,7 +395,6 @@ class Table:
             [*zip(*(records[name].tolist() for name in Scope.model_fields), strict=True)],
             [None if x == NEVER else from_milliseconds(x) for x in records["created"].tolist()],
             (records["event_start"] != NEVER).tolist(),
-            records["short"].astype(bool).tolist(),
             records["profile"],
         )
 
