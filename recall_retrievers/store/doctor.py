@@ -57,12 +57,14 @@ if TYPE_CHECKING:
 
 _PAGE = 1_000  # rows read at once
 _BATCH = 250  # rows stored, and texts embedded, at once
-_TRIED = 100  # rows of each kind that are stored in a copy: some tears are harmless until then
+_TRIED = 100  # rows that are stored again in a copy: some tears are harmless until then
+_NEW = 1_000  # others that are: so many make Chroma save, and some torn indexes have no end
 _GHOSTS = 1_000  # rows beyond those that are there are asked for: it may hold deleted ones
 _REACHED = 0.95  # of the rows; whole graphs led to each of 3,000
 _NEAR = 1e-3  # of a number in a vector: Chroma scales vectors once more
 _LEAST_S, _BYTES_A_SECOND = 120, 100_000  # of the database: a quarter of an hour for 100,000 rows
 _MOST = 1_000  # times as large as the database: a vector takes some ten times as much as its row
+_ROOM = 1 << 28  # bytes for what Chroma adds to an index of no rows
 _NOTE = "indexes.json"
 _COPY = "copy-"
 _DIES = "Chroma's engine ends the process that opens it"
@@ -189,7 +191,7 @@ def _ask(folder: Path, *, whole: bool) -> dict[str, Checked]:
 def _asked(folder: Path, whole: bool, known: Sequence[str] = ()) -> dict[str, Checked]:
     """The answers of a process, and of another one when it dies of a collection."""
     limit = _LEAST_S + (folder / DATABASE).stat().st_size // _BYTES_A_SECOND
-    given = json.dumps([str(folder), whole, known])
+    given = json.dumps([limit, str(folder), whole, known])
     command = [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()", given]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
@@ -215,16 +217,34 @@ def _asked(folder: Path, whole: bool, known: Sequence[str] = ()) -> dict[str, Ch
 
 def answer() -> None:
     """What such a process says: what it begins to read, and what it has found."""
-    folder, *task = json.loads(sys.argv[1])
+    limit, folder, *task = json.loads(sys.argv[1])
+    _bound(limit, _ROOM + 2 * _size(Path(folder)))
     out = sys.stdout
     with redirect_stdout(sys.stderr):
         for key, found in _answers(Path(folder), *task):
             print(json.dumps([key, *astuple(found)]), file=out, flush=True)
 
 
+def _bound(seconds: int, size: int) -> None:
+    """End this process after a time, and where it writes a file of more bytes.
+
+    Who asked may be killed meanwhile, and Chroma saves some torn indexes without an end.
+    """
+    with suppress(ImportError):  # Windows has neither
+        import resource  # noqa: PLC0415
+        import signal  # noqa: PLC0415
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        signal.alarm(seconds)
+
+
+def _size(folder: Path) -> int:
+    return sum((folder / name).stat().st_size for name in (DATABASE, *_files(folder)))
+
+
 def _answers(folder: Path, whole: bool, known: Sequence[str] = ()) -> Iterator[tuple[str, Checked]]:
-    size = sum((folder / name).stat().st_size for name in (DATABASE, *_files(folder)))
-    room = 2 * size < shutil.disk_usage(folder).free  # else it is only read, where it is
+    room = 2 * _size(folder) < shutil.disk_usage(folder).free  # else it is only read, where it is
     try:
         client: Any = path_client(_copied(folder) if room else folder, Event())
         with chroma_errors("list the collections", Event()):
@@ -266,10 +286,10 @@ def _tried(folder: Path, collection: Any, whole: bool, *, stores: bool) -> Check
         near = np.abs(unit(np.asarray(page["embeddings"], np.float32)) - ours) <= _NEAR
         rows = zip(page["ids"], near.all(axis=1).tolist(), strict=True)
         others.update(row_id for row_id, is_near in rows if not is_near)
-    new = [f"recall {n}" for n in range(_TRIED)]
+    new = [f"recall {n}" for n in range(_NEW)]
     dimension = collection._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
     if stores and dimension is not None:
-        anywhere = np.random.default_rng(0).normal(size=(_TRIED, dimension))
+        anywhere = np.random.default_rng(0).normal(size=(len(new), dimension))
         collection.upsert(ids=new, embeddings=anywhere.astype(np.float32))
     if some := ids[:: -(-len(ids) // _TRIED) or 1]:
         page = collection.get(ids=some, include=["embeddings"])

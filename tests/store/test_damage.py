@@ -1,9 +1,11 @@
 """A damaged path is noticed before Chroma's engine reads it, named, and repaired."""
 
+import json
 import os
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -251,6 +253,19 @@ def test_an_index_that_was_torn_while_it_was_open_is_not_read_at_the_close(path:
 
     with pytest.raises(StoreDamagedError, match="far too large"):
         RecallStore(path, embedding=SmallEmbedding())
+
+
+@own_process
+def test_a_torn_index_cannot_fill_the_disk(path: Path) -> None:
+    """Chroma saves some of them without an end, and who asked may be killed meanwhile."""
+    saves = f"open({str(path / 'huge')!r}, 'wb').write(bytes(1 << 29)) and []"
+    lines = f"doctor._answers = lambda *_: {saves}; doctor.answer()"
+    asked = [sys.executable, "-c", f"from recall_retrievers.store import doctor; {lines}"]
+
+    done = subprocess.run([*asked, json.dumps([60, str(path), False, []])], check=False)
+
+    assert done.returncode == -signal.SIGXFSZ
+    assert (path / "huge").stat().st_size < 1 << 29
 
 
 @own_process
