@@ -39,7 +39,7 @@ _EDGE = timedelta(hours=5)  # a night belongs to the day on which it began
 _REST = 0.5  # how far its day counts beside a time: with less the day is lost, with more the time
 _COARSE = frozenset({"month", "quarter", "season"})  # they gain nothing by a least trust
 _DAY_TRUST = 0.5  # the least of "yesterday", "last week"; with 1, a wrong one costs .054 R@5
-_ABOUT = 0.7  # evidence below this is about another topic; measured with `_DECIDES`
+_ABOUT = 0.33  # evidence below this is about another topic; measured with `_DECIDES`
 _DECIDES = 3  # the power of the ratio of a time that decides
 _LONGEST = 200  # bytes: who chats, or pastes a dialogue, names times in passing
 _SOFT_HALF_LIFE = timedelta(days=14)  # for vague words such as "recently"

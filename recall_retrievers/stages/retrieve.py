@@ -31,7 +31,7 @@ from recall_retrievers.ranking.near_duplicates import copies, diversified, for_a
 from recall_retrievers.ranking.ratios import day_of_clock, time_alone
 from recall_retrievers.text.order import AskedOrder, asked_order, without_order
 from recall_retrievers.text.questions import asks_for_time_alone, asks_what_was_before
-from recall_retrievers.text.words import words
+from recall_retrievers.text.words import in_english, words
 from recall_retrievers.timeline import TimeRange
 
 Method = Literal["semantic", "keyword", "hybrid"]
@@ -127,7 +127,11 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             pool = in_turn(pools) if len(pools) > 1 else pools[0]
             evidence = recall.evidence  # what a wider search adds is less near
             if evidence is None:
-                evidence = self._evidence(query, searches[0], arms[: len(searches[0])])
+                signs = (
+                    self._evidence(query, texts[0], part, arms[n * len(part) :][: len(part)])
+                    for n, part in enumerate(searches)
+                )
+                evidence = max(signs, key=lambda sign: sign.number)
                 recall = replace(recall, evidence=evidence)
             if self.only_with_evidence and evidence.sign == "none" and len(pool):
                 [made] = yield [Work(pool.at([0]).made)]
@@ -201,18 +205,19 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             by=self.fusion,
         )
 
-    def _evidence(self, query: Query, searches: Sequence[Search], arms: Sequence[Arm]) -> Evidence:
+    def _evidence(
+        self, query: Query, text: str, searches: Sequence[Search], arms: Sequence[Arm]
+    ) -> Evidence:
         """Whether the memories are about the question, from the widest search of each kind."""
         widest = dict(
             reversed([(each.method, arm) for each, arm in zip(searches, arms, strict=True)])
         )
         evidence = evidence_for(
-            query.text,
-            searches[0].text,
+            text,
             widest.get("semantic"),
             widest.get("keyword"),
             arms[0].source.facts(keys_of(arms)),
-            comparable=not self.similarity_floor,
+            comparable=not self.similarity_floor and in_english(text),
         )
         named = [each for each in query.time_ranges if each.start and each.end and not each.soft]
         in_time = [arm for search, arm in zip(searches, arms, strict=True) if search.within]

@@ -161,6 +161,11 @@ def language_of(words: Iterable[str]) -> Language:
     return best if enough else "english"
 
 
+def in_english(text: str) -> bool:
+    """Whether a text is English, or too short to tell."""
+    return language_of(split_words(text.lower())) == "english"
+
+
 def _likely(
     language: Language, small: AbstractSet[str], lettered: Sequence[str]
 ) -> tuple[bool, int]:
