@@ -40,13 +40,14 @@ from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.doctor import examine
 from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.embedding.local_model import Embedded
+from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
 from recall_retrievers.store.listing import in_order
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, let_go, open_rows
 from recall_retrievers.store.rows.searcher import search
 from recall_retrievers.store.writing import Writer
-from recall_retrievers.text.words import share_of_other_scripts
+from recall_retrievers.text.words import in_english, share_of_other_scripts
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection
@@ -94,7 +95,7 @@ class Opened:
         self.there = False
         self._fields = fields
         self._create = create or source is None  # nobody mistypes a name that nobody knows
-        self._by_script = by_script
+        self._by_script, self._told = by_script, False
         self._index_dir = index_dir
         self._process = os.getpid()
         self._closed = False
@@ -242,6 +243,7 @@ class Opened:
         try:
             self.take(Multilingual.model_name)
         except StoreError as lacking:
+            self._told = True
             _log.warning(
                 "collection %r is made with %s, which does not know the script of most of its "
                 "first memories: they are found by their words. %s. Then call "
@@ -253,6 +255,19 @@ class Opened:
                 "collection %r is made with %s: most of its first memories are in a script that %s "
                 "does not know",
                 *(self.name, self.embedding.model_name, default),
+            )
+
+    def tell_language(self, ready: Sequence[Ready]) -> None:
+        """Log once that memories are in a language that the default model does not know."""
+        texts = [each.memory.content for each in ready[:_FIRST]]
+        english = self.embedding.model_name == MiniLM.model_name and not self._told
+        if english and any(share_of_other_scripts(x) > 0.5 or not in_english(x) for x in texts):
+            self._told = True
+            _log.warning(
+                "some memories of collection %r are in a language that %s does not know: they are "
+                "found by their words. store.copy_to(RecallStore(path, 'another name', "
+                "embedding='multilingual')) finds them by meaning too",
+                *(self.name, self.embedding.model_name),
             )
 
     def _reached(self) -> Place:

@@ -772,6 +772,7 @@ class Store:
             each.memory.scope.require(self.require_scope)
         if ready:  # only now: what is refused makes nothing
             self._opened.make(ready)
+            self._opened.tell_language(ready)
         if self._opened.to_change() and (self.require_scope or self._scope.fields()):
             # Checked once more when it is written: others may write in between.
             ready = [replace(each, guard=self._guard(each)) for each in ready]

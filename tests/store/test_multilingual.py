@@ -59,6 +59,17 @@ def test_it_is_chosen_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
     assert CAT not in line.message
 
 
+def test_a_second_language_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with RecallStore(tmp_path) as store:
+        store.add(["The dentist moved to Elm Street."])
+        assert not caplog.records
+        for text in ("Der Zahnarzt hat mir gestern einen Zahn gezogen.", "牙医搬家了。"):
+            store.add([text])
+
+    [line] = caplog.records
+    assert "embedding='multilingual'" in line.message
+
+
 def test_without_the_extra(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
