@@ -97,40 +97,6 @@ def telling(text: str, names: Iterable[str] = ()) -> dict[str, frozenset[str]]:
     }
 
 
-def asks_something(text: str) -> bool:
-    """Whether a text is a question; a remark or a few key words are none.
-
-    Examples:
-        >>> asks_something("Where did I park"), asks_something("My car is gone.")
-        (True, False)
-    """
-    return _ASKS_SOMETHING.search(text) is not None
-
-
-def asks_for_advice(text: str) -> bool:
-    """Whether a text asks what to do: what was said bears on it, though of another topic.
-
-    Examples:
-        >>> asks_for_advice("Where should I park?"), asks_for_advice("Where did I park?")
-        (True, False)
-    """
-    return _ADVICE.search(text) is not None
-
-
-_ASKS_SOMETHING = re.compile(
-    r"[?？]\s*$"
-    r"|^\W*(?:what|where|which|who|whose|when|how|why|did|do|does|is|are|was|were|has|have)\b"
-    r".*(?:[?？]|[^.!\s]\s*$)",
-    re.IGNORECASE | re.DOTALL,
-)
-_ADVICE = re.compile(
-    r"\b(?:should|advice|recommend(?:ations?)?|suggest(?:ions?)?|tips?|ideas?|options|what if"
-    r"|best way|for me|help me|(?:can|could|would|will) (?:you|i|we)"
-    r"|(?:what|which) are (?:some|good|the best))\b",
-    re.IGNORECASE,
-)
-
-
 def asks_for_all(text: str) -> bool:
     """Whether a question wants everything of its time: how often, how much, which ones.
 
