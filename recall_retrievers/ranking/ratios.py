@@ -14,7 +14,7 @@ from recall_retrievers.core.memory import TimeMatch
 from recall_retrievers.core.pool import Facts
 from recall_retrievers.core.query import Query
 from recall_retrievers.text.order import AskedOrder, without_order
-from recall_retrievers.text.questions import asks_for_all, asks_for_time_alone
+from recall_retrievers.text.questions import asks_for_all, asks_for_time_alone, pattern
 from recall_retrievers.text.words import CJK, SMALL_WORDS, words
 from recall_retrievers.timeline import TimeRange, extract_time, half_life_weight
 from recall_retrievers.timeline.extract_time import tells_past
@@ -292,17 +292,6 @@ _COMPARED = 5  # candidates, the best ones: they are read for most answers anywa
 _READ = 10  # candidates in which one is looked for that was not said before
 _SHORT = 6  # words, or Chinese characters, of a value
 
-# A question about then, and one that several memories answer together.
-_THEN_OR_MANY = re.compile(
-    r"\b(?:before|earlier|old|former(?:ly)?|previous(?:ly)?|original(?:ly)?|früher\w*|alte[nmrs]?"
-    r"|damals|vorher\w*|ehemalig\w*|antes|antigu[oa]s?|anterior\w*|entonces|avant|ancien(?:ne)?s?"
-    r"|époque|\w{3,}ai[st]|(?:what|which) (?!is\b|does\b|has\b|\w*[su]s\b)\w+s|wh\w+ are"
-    r"|quel(?:le)?s|cuáles|qué \w+s|welche \w+(?:er|en)|(?:like|love|enjoy|hate|need|want|know"
-    r"|play)s?|mag|mögen|brauch\w*|kann|kenn\w*|spiel\w*|gust\w+|necesit\w+|sabes?|aim\w+|besoin"
-    r"|veu[tx]|jou\w+)\b|以前|之前|原来|那时|当[时時]|古い|元の|昔|だった|でした|ました"
-    "|哪些|几[个人]|多少个|喜欢|需要|会(?![议员计场费社])|好き|どんな|必要",
-    re.IGNORECASE,
-)
 _LONG = re.compile(r"[.!?;。！？；]\W+\w|.{120}")  # more than one, or a long one
 _NO_STEM = re.compile(f"[ぁ-ん]|[{CJK}]{{2}}")  # Japanese particles and endings, and pairs
 _SMALL = {*words(" ".join(frozenset().union(*SMALL_WORDS.values())))}
@@ -355,7 +344,7 @@ def later_first(
     given, best = [*scores], max(worth, default=0.0)
     first = nlargest(_COMPARED, range(len(facts)), key=scores.__getitem__)
     near = [(at, n) for n in first if worth[n] >= _FITS * best > 0 and (at := facts.created[n])]
-    if len(near) > 1 and not (_THEN_OR_MANY.search(question) or tells_past(question)):
+    if len(near) > 1 and not (pattern("then_or_many").search(question) or tells_past(question)):
         asked = {*_stems(question)}
         dated = [n for _, n in sorted(near)]
         said = [

@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from recall_retrievers.text.questions import data
 from recall_retrievers.text.words import CJK
 
+_LISTS: Final = data("patterns.toml")["order"]
 _CHINESE: Final = "零一二三四五六七八九十"
 _LONGEST = 200  # characters: a pasted dialogue asks for no order
 
@@ -104,48 +106,16 @@ _OLDEST: Final = (
     ),
 )
 
-_FEW = _lines(
-    "few several couple.of paar zwei drei vier fünf sechs sieben acht dos tres cuatro cinco seis "
-    "deux trois quatre cinq sept huit"
-)
-_FEW += "|" + _SMALL
+_FEW = f"{_lines(_LISTS['few'])}|{_SMALL}"
 
 # What makes another thing of the word before it: a time, a fixed phrase, a person of a family.
 _NO_ORDER: Final = re.compile(
-    rf"-| (?:(?:(?:\d+|{_FEW}) )?(?:"
-    + _lines("""
-        seconds? minutes? hours? days? nights? (?:mon|tues|wednes|thurs|fri|satur|sun)day weeks?
-        weekends? months? years? spring summer autumn fall winter quarter semester decade
-        century morning evening christmas easter january february march april may june july
-        august (?:septem|octo|novem|decem)ber
-        of.(?:january|february|march|april|may|june|july|august) minuten? stunden? tage?[ns]?
-        nacht nächte \\w+tag mittwoch wochen?(?:ende[ns]?)? monate?[ns]? jahr(?:e[ns]?|s)? zeit
-        frühling sommer herbst januar februar märz mai juni juli oktober \\w+ember minutos?
-        horas? días? noches? lunes martes miércoles jueves viernes sábado domingo semanas?
-        mes(?:es)? años? verano invierno otoño primavera trimestre tiempos?
-        de.(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|\\w+bre) heures? jours? nuits?
-        semaines? mois ans? années? été hiver automne temps janvier février mars avril juin
-        juillet août \\w+bre
-    """)
-    + ")|"
-    + _lines("""
-        names? surname resort straw words? but legs will rites stop aid class floor grade person
-        lady ladies language place half hand impressions? degree base responders? instinct
-        street avenue schrei endes wille hilfe klasse stock etage straße liga eindruck grito
-        recurso auxilios piso planta clase lugar ministr[oe] línea cri recours mot étage secours
-        classe degré sons? daughters? brothers? sisters? siblings? child(?:ren)? kids? boys?
-        girls? cousins? nephews? nieces? friends? so[hn]n tochter bruder schwester kind(?:er)?
-        freund(?:in)? news(?!.(?:from|of|about|on)) hij[oa]s? herman[oa]s? amig[oa]s? fils fille
-        frère sœur enfants? amie?s?
-    """)
-    + r")\b"
+    rf"-| (?:(?:(?:\d+|{_FEW}) )?(?:{_lines(_LISTS['times'])})|{_lines(_LISTS['things'])})\b"
     "|の(?:日|週|月|年|晩餐)",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?:First|Last) [A-Z]")
-_AFTER = _lines("about on regarding concerning that when where with from i we you is are was were")
-_AFTER += "|" + _lines("do does did have has can could would will and or but que es son est sont")
-_ALONE = rf"(?=\W*$|[,.;:?!]| (?:{_AFTER})\b)"
+_ALONE = rf"(?=\W*$|[,.;:?!]| (?:{_lines(_LISTS['after'])})\b)"
 # "The first one", "das erste", "第一个" without a noun: what was offered before.
 _POINTS_BACK: Final = re.compile(
     rf"(?:\w+ )?(?:very )?(?:first|last) (?:ones?\b(?! {_NOUN})|{_COUNT}{_ALONE})"
@@ -158,13 +128,8 @@ _POINTS_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 _ORDERS_SOMEBODY = re.compile(
-    r"(?:please |bitte |por favor,? )?(?:"
-    + _lines("""
-        tell show list find give remind name recall get look nenne? zeige? erzähle? sage? liste
-        suche? dime di muéstrame cuéntame busca lista dis-moi montre raconte cherche liste donne
-        rappelle
-    """)
-    + r")\b|.*(?:告诉|列出|说说|想想|教えて|見せて)",
+    rf"(?:please |bitte |por favor,? )?(?:{_lines(_LISTS['verbs'])})\b"
+    "|.*(?:告诉|列出|说说|想想|教えて|見せて)",
     re.IGNORECASE,
 )
 # "The doctor said the first thing ...": a story. "The end of my first sprint": one of a series.
@@ -178,21 +143,9 @@ _PART_OF = re.compile(
 _SENTENCE = re.compile(r"[^.!?。！？]*[.!?。！？]*\s*")
 _CJK_QUESTION = re.compile("[？?吗哪谁几]|什么|多少|怎么|何|誰|いつ|どこ|どの|どれ|どんな|か。?$")
 
-# The words with which one asks for an order, a time or a number: they say nothing of the topic.
 _FILLERS: Final = re.compile(
-    rf"\b(?:(?:{_FEW}|\d{{1,3}}) )?(?:"
-    + _lines("""
-        last latest newest most recent(?:ly)? first earliest oldest times? when ago long often
-        go done goes going went gone been happen(?:ed)? know knew hear heard said told learnt?
-        (?:letzt|neuest|neust|jüngst|aktuellst|erst|früh|ältest)e?[nmrs]? zuletzt zuerst
-        erstmals mals? male oft wann worum gehen geht ging gegangen gibt gewesen gemacht
-        weiß wusste hören? gehört gesagt erzählt erfahren
-        [úu]ltim[oa]s? recientes? primer[oa]?s? antigu[oa]s? vez veces cuándo ir fui fue fuimos
-        hice hizo hemos de.qué.trat(?:a|ó) supe sé oí enteré derni(?:er|ère)s? récente?s?
-        premi(?:er|ère)s? ancien(?:ne)?s? fois quand allée?s? fait de.quoi sais su appris entendu
-        dit
-    """)
-    + rf")\b(?: (?:{_FEW}|\d{{1,3}})\b)?|什么时候|何时|几次|多久|时候|听?说了?|知道|聊了?|跟"
+    rf"\b(?:(?:{_FEW}|\d{{1,3}}) )?(?:{_lines(_LISTS['fillers'])})\b"
+    rf"(?: (?:{_FEW}|\d{{1,3}})\b)?|什么时候|何时|几次|多久|时候|听?说了?|知道|聊了?|跟"
     "|最新|最近|最后|最早|最初|最先|[上前第首头]?一?次|[上前]回|[一哪][本条件个篇场封]"
     "|最後|直近|前回|この前|こないだ|初めて|はじめて|一番|最も|新しい|古い|早い|いつ|行った|行き",
     re.IGNORECASE,

@@ -2,9 +2,10 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from recall_retrievers.text.words import CJK, SMALL_WORDS, Language, language_of, stemmed
 
@@ -14,13 +15,26 @@ def any_of(words: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(sorted(words, key=lambda each: -len(each))))
 
 
-_DATA = tomllib.loads(Path(__file__).with_name("asking.toml").read_text(encoding="utf-8"))
+def data(name: str) -> Mapping[str, Any]:
+    """What a data file of this room holds."""
+    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+_DATA, _PATTERNS = data("asking.toml"), data("patterns.toml")
 NO_TOPIC = frozenset(_DATA["cjk"].split())
 """What is no topic in Chinese and Japanese."""
 
 _NO_TOPIC = any_of(NO_TOPIC)
 WORD = re.compile(rf"[{CJK}]+|[^\W{CJK}]+")
 """A word, or a run of Chinese or Japanese characters."""
+
+
+@cache
+def pattern(kind: str) -> re.Pattern[str]:
+    """What a question of a kind has in it; see patterns.toml."""
+    words, anywhere = ("|".join(_PATTERNS[kind][x].split("\n")[:-1]) for x in ("words", "anywhere"))
+    parts = [rf"\b(?:{words})\b" if words else "", anywhere]
+    return re.compile("|".join(filter(None, parts)), re.IGNORECASE)
 
 
 @cache
@@ -106,16 +120,7 @@ def asks_for_all(text: str) -> bool:
         >>> asks_for_all("Which books did I read?"), asks_for_all("Which country was it?")
         (True, False)
     """
-    return _ALL.search(text) is not None
-
-
-_ALL = re.compile(
-    r"\b(?:how (?:often|many times|much)|(?:which|quel(?:le)?s|cu[áa]les) \w+s"
-    r"|wie (?:oft|häufig|viel)|welche \w+n|cu[áa]nt[oa](?:s veces)?|con qu[ée] frecuencia"
-    r"|combien)\b"
-    "|[几多][少]?次|多久一次|多少|哪些|何回|何度|どれ(?:くらい|ぐらい|だけ)|どの(?:くらい|ぐらい)",
-    re.IGNORECASE,
-)
+    return pattern("all").search(text) is not None
 
 
 def _without(word: str, names: Iterable[str]) -> str:
@@ -136,25 +141,6 @@ _ALSO_WORDS = """
 """
 _CAPITALS_ONLY = frozenset(_ALSO_WORDS.split())
 _NO_NAMES = SMALL_WORDS["english"] - _CAPITALS_ONLY  # of "The Director"
-_SAID = """
-    recommend(?:ed)? suggest(?:ed)? advised? proposed? said say told tell mention(?:ed)?
-    explain(?:ed)? list(?:ed)? offer(?:ed)? outlined? described? gave give warn(?:ed)? point(?:ed)?
-    promised? sent send showed show wrote write answer(?:ed)? replied reply quoted? called call
-"""
-_PAST = """
-    recommended suggested advised proposed told mentioned explained listed offered outlined
-    described gave warned promised sent showed wrote answered replied quoted
-"""
-_ASKS_THE_ASSISTANT = re.compile(
-    r"\b(?:did|have|had|were) you(?: (?!i\b|we\b)\w+)? "
-    rf"(?:{'|'.join(_SAID.split())})\b"
-    rf"|\byou(?:'d|'ve| had| have| just| once| also| already)* (?:{'|'.join(_PAST.split())})\b"
-    r"|\byour (?:recommendation|suggestion|advice|proposal|explanation|answer|reply|replies)"
-    r"|\b(?:the|my) (?:assistant|ai|bot|chatbot)\b"
-    "|[你您](?:之前|以前|当时|上次|曾经|曾|都|还|已经)*(?:给我|向我|跟我|对我|为我)?"
-    "(?:推荐|建议|告诉|提到|介绍|提议|说)(?:了|过|的|给)|[你您]的(?:建议|推荐|回答|答复|解释)",
-    re.IGNORECASE,
-)
 
 
 def person(author: str) -> str:
@@ -200,22 +186,7 @@ def asks_the_assistant(text: str) -> bool:
         >>> asks_the_assistant("Which hotel would you suggest?")
         False
     """
-    return _ASKS_THE_ASSISTANT.search(text) is not None
-
-
-# "Before" with a time or a thing is a time: "before Friday", "三天以前", "旅行の前は".
-_BEFORE = re.compile(
-    r"\b(?:did\b.* use to|used to|previously|formerly|früher(?!.* als)|vorher|antes(?! de)"
-    r"|anteriormente|sol[ií]a[ns]?|auparavant)\b"
-    r"|\b(?:before(?: that| then)?|avant)\W*$"
-    r"|(?<![年月周天日号点間時分])以前|(?<![年月週日時分間の以])前は|(?:^|[我你您他她它们码])之前|之前是",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(
-    r"[?？]|^\W*(?:what|where|which|who|when|how|was|wo|wer|wie|welche[rsnm]?|dónde|qué|cuál|quién"
-    r"|où|quel(?:le)?s?|qui|que)\b|什么|哪|谁|多少|吗|何|どこ|どの|誰|か$",
-    re.IGNORECASE,
-)
+    return pattern("assistant").search(text) is not None
 
 
 def asks_what_was_before(text: str) -> bool:
@@ -227,4 +198,4 @@ def asks_what_was_before(text: str) -> bool:
         >>> asks_what_was_before("Who called before Friday?")
         False
     """
-    return _ASKS.search(text) is not None and _BEFORE.search(text) is not None
+    return all(pattern(kind).search(text) for kind in ("asks", "before"))
