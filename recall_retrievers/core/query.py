@@ -65,6 +65,8 @@ class Query(Settings):
     @property
     def follows(self) -> str:
         """The last exchange, if the question can be understood only with it."""
+        if not self.messages:
+            return ""
         return self.searched[0].removeprefix(self.search_text or self.text)
 
 

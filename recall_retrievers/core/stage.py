@@ -142,8 +142,9 @@ class StageRun(Request):
 
 
 def _shown(recall: Recall) -> dict[str, object]:
-    query = recall.query
-    return {"query": query.searched[0], "candidates": len(recall.memories)}
+    query = recall.query  # of every stage: a call only where there is a conversation
+    text = query.searched[0] if query.messages else query.search_text or query.text
+    return {"query": text, "candidates": len(recall.memories)}
 
 
 def pipeline(

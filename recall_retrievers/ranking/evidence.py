@@ -29,8 +29,8 @@ def evidence_for(
     """Whether memories are about a question: "strong", "some" or "none", with a sentence.
 
     The number is the best product of similarity and likeness of words in one memory; where words
-    are not compared by meaning, the share of the question's words. If one author is named, how much
-    nearer the turns of that author come than those of others is added.
+    are not compared by meaning, the best share of the question's words. If one author is named, it
+    is added how much nearer the turns of that author come than those of others.
 
     The text is the question without its words of time. An arm is None where nothing was searched by
     meaning, or by words. ``facts`` may be of more memories. The similarities are ``comparable`` on
@@ -44,9 +44,9 @@ def evidence_for(
     measured = not np.isnan(near).all()
     words = _NO_WORDS if keyword is None or keyword.words is None else keyword.words
     share = _column(keys, keyword) / (MOST_FREQUENT * words.rarity or inf)
-    similarity = 1.0 if semantic is None else _column(keys, semantic)
-    best = float(np.nan_to_num(similarity * (near if measured else share)).max())
-    people = {author for author in facts.authors if person(author)}
+    product = _column(keys, semantic) * near if measured else share
+    best = float(np.nan_to_num(product).max())
+    people = {author for author in {*facts.authors} if person(author)}
     named = [name for name in people if asks_about(text, name)]
     # Some of the memories are of the time alone.
     by_key = dict(zip(keys.tolist(), np.nan_to_num(near, nan=-1.0).tolist(), strict=True))
@@ -85,7 +85,7 @@ def _fit(turns: list[tuple[float, str]], named: list[str]) -> tuple[float, str]:
 
     0 where none or several are named, or only one of both speaks.
     """
-    best = sorted(turns, key=lambda turn: -turn[0])
+    best = sorted(turns, reverse=True)
     own = [near for near, author in best if author in named][:_BEST]
     others = [near for near, author in best if author not in named][:_BEST]
     if len(named) != 1 or not own or not others:

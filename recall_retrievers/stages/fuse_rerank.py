@@ -30,7 +30,7 @@ from recall_retrievers.ranking.ratios import (
     unsaid_first,
 )
 from recall_retrievers.text.order import AskedOrder, asked_order
-from recall_retrievers.text.questions import asks_about, asks_the_assistant, person
+from recall_retrievers.text.questions import asks_about, asks_the_assistant
 from recall_retrievers.timeline import TimeRange
 
 _NAME = "FuseRerank"
@@ -189,11 +189,11 @@ class FuseRerank(RankStage):
         authors = {author: self._author_ratio(author, query) for author in {*facts.authors}}
         kind = [self.fuse_ratio_dict.get(name, 1.0) for name in facts.memory_types]
         author = [authors[each] for each in facts.authors]
-        about = [x for x in authors if person(x) and asks_about(query.text, x)]
-        nobodys = [n for n, name in enumerate(facts.authors) if about and not name]
-        for place, memory in zip(nobodys, facts.candidates(nobodys), strict=True):
-            if memory and any(asks_about(memory.content, x) for x in about):
-                author[place] = self.fuse_author_ratio
+        if about := [x for x in authors if asks_about(query.text, x)]:
+            nobodys = [n for n, name in enumerate(facts.authors) if not name]
+            for place, memory in zip(nobodys, facts.candidates(nobodys), strict=True):
+                if memory and any(asks_about(memory.content, x) for x in about):
+                    author[place] = self.fuse_author_ratio
         weights = [one * other for one, other in zip(kind, author, strict=True)]
         worth = [relevance * weight for relevance, weight in zip(before, weights, strict=True)]
         session = (

@@ -57,9 +57,9 @@ def search_texts(
 
 def _questions_in(text: str) -> list[str]:
     """The questions in a text, if there are several that stand alone and it is no dialogue."""
-    if len(text) > _LONGEST or "\n" in text:
-        return []
     parts = [part.strip() for part in _QUESTION.findall(text)]
+    if len(parts) == 1 or len(text) > _LONGEST or "\n" in text:
+        return []
     alone = [part for part in parts if not leaves_open(part, text, after_another=True)]
     return alone if len(alone) > 1 else []
 
