@@ -86,9 +86,10 @@ def measure(cases: Sequence[GateCase]) -> dict[str, object]:
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
-    """Precision, recall and false positive rate; None where there is nothing to count."""
+    """Accuracy, precision, recall and false positive rate; None if there is nothing to count."""
     right = sum(said and case.search for case, said in outcomes)
     return {
+        "accuracy": _share(sum(said == case.search for case, said in outcomes), len(outcomes)),
         "precision": _share(right, sum(said for _, said in outcomes)),
         "recall": _share(right, sum(case.search for case, _ in outcomes)),
         "false_positive_rate": _share(

@@ -44,8 +44,8 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
     Args:
         retriever: The retriever that searches.
         gate: Decides from the conversation whether memories are needed, so greetings, thanks and
-            questions about the world bring none. None = the retriever's own gate decides, and
-            without one every turn searches.
+            questions about the world bring none. A retriever with a gate of its own goes by that
+            one. None = every turn searches.
         only_with_evidence: Whether nothing is put into the prompt if no memory is about the message
             (``recall_evidence`` is "none"). False = the retriever's own setting decides.
 
@@ -76,7 +76,9 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
     ) -> None:
         super().__init__()
         self._options: CallOptions = {"only_with_evidence": True} if only_with_evidence else {}
-        self._retriever = retriever if gate is None else retriever.model_copy(update={"gate": gate})
+        self._retriever = retriever
+        if gate is not None and retriever.gate is None:
+            self._retriever = retriever.model_copy(update={"gate": gate})
 
     # LangGraph hands the runtime over by that name.
     def before_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002

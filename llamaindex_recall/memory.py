@@ -54,8 +54,8 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
             id), nothing is recalled or stored, and that is logged. None = the retriever's scope
             holds for every session.
         gate: Decides from the conversation whether memories are needed, so greetings, thanks and
-            questions about the world bring none. None = the retriever's own gate decides, and
-            without one every message searches.
+            questions about the world bring none. A retriever with a gate of its own goes by that
+            one. None = every message searches.
         only_with_evidence: Recall nothing if no memory is about the message (``recall_evidence`` is
             "none"). False = the retriever's own setting decides.
         by_session: Recall only memories of the same session. Without a session id nothing is
@@ -97,8 +97,9 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     def model_post_init(self, context: object) -> None:
         super().model_post_init(context)
         self._writer = TurnWriter(self.expires_in)
-        gated = {} if self.gate is None else {"gate": self.gate}
-        self._gated = self.retriever.model_copy(update=gated)
+        self._gated = self.retriever
+        if self.gate is not None and self.retriever.gate is None:
+            self._gated = self.retriever.model_copy(update={"gate": self.gate})
 
     async def _aget(
         self,

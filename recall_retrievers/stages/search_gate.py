@@ -45,6 +45,7 @@ class Verdict(BaseModel):
     search: Loose[bool]
 
 
+_HEARD = 6  # turns of a talk, by which its language is known
 _SHOWN = 4  # words, by the amount of their points
 
 
@@ -77,7 +78,7 @@ class GateReading:
             return "its language has no points" if self.search else "it names nothing to look up"
         most = sorted(self.words, key=lambda word: -abs(word[1]))[:_SHOWN]
         shown = [f'"{word}" {points:+.1f}' for word, points in self.words if (word, points) in most]
-        others = self.score - self.start - sum(points for _, points in most)
+        others = round(self.score - self.start - sum(points for _, points in most), 1) + 0.0
         rest = [f"other words {others:+.1f}"] if len(self.words) > len(most) else []
         return f"{', '.join([*shown, *rest, f'start {self.start:+.1f}'])} = {self.score:.1f}"
 
@@ -162,7 +163,7 @@ class SearchGate(ModelStage):
         message, before = last_message(turns)
         if not any(map(str.isalnum, message)):
             return GateReading(search=False, score=None, threshold=self.threshold)
-        weights = weights_for(f"{message}\n{before}")
+        weights = weights_for("\n".join(turn.text for turn in turns[-_HEARD:] if turn.role == USER))
         if weights is None:
             return GateReading(not is_courtesy(message, before), None, self.threshold)
         points = weights.points(weights.described(message, before, names))
