@@ -1,11 +1,10 @@
 """Whether a conversation needs memories: labelled prompts, the search gate, and the original.
 
-    python -m benchmarks.gate --data FILE [--batch N] [--phrases] [--misses N] [--json OUT]
+    python -m benchmarks.gate --data FILE [--batch N] [--misses N] [--json OUT]
 
 Each line of the file is ``{"conversation": ..., "search": true}``: a text, or a list of messages
 with ``role`` and ``content``; with a ``language``, it is counted for that language too, and
-with a ``batch`` (a number), ``--batch`` can ask for that batch alone. ``--phrases`` leaves out the
-weights that were learned from labelled prompts. The
+with a ``batch`` (a number), ``--batch`` can ask for that batch alone. The
 baseline is the gate of PersonaLab as it was published: substrings anywhere in the conversation.
 """
 
@@ -52,14 +51,9 @@ def personalab_gate(conversation: Conversation) -> bool:
     return score >= 3
 
 
-def measure(cases: Sequence[GateCase], *, phrases: bool = False) -> dict[str, object]:
-    """Ask both gates about every case; returns what ``--json`` writes.
-
-    Args:
-        cases: The labelled prompts.
-        phrases: Whether the search gate goes by its phrases alone.
-    """
-    gate = SearchGate(weights={"learned": 0} if phrases else {})
+def measure(cases: Sequence[GateCase]) -> dict[str, object]:
+    """Ask both gates about every case; returns what ``--json`` writes."""
+    gate = SearchGate()
     gate.should_search("")  # a process reads the languages once
     milliseconds: list[float] = []
 
@@ -92,9 +86,10 @@ def measure(cases: Sequence[GateCase], *, phrases: bool = False) -> dict[str, ob
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
-    """Precision, recall and false positive rate; None where there is nothing to count."""
+    """Accuracy, precision, recall and false positive rate; None if there is nothing to count."""
     right = sum(said and case.search for case, said in outcomes)
     return {
+        "accuracy": _share(sum(said == case.search for case, said in outcomes), len(outcomes)),
         "precision": _share(right, sum(said for _, said in outcomes)),
         "recall": _share(right, sum(case.search for case, _ in outcomes)),
         "false_positive_rate": _share(
@@ -117,7 +112,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.gate")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--batch", type=int, help="only the prompts of this batch")
-    parser.add_argument("--phrases", action="store_true", help="without the learned weights")
     parser.add_argument("--misses", type=int, default=20, help="how many to show")
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
@@ -129,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         cases = [case for case in cases if case.batch == given.batch]
         if not cases:
             parser.error(f"{given.data} has no prompts of batch {given.batch}")
-    result = measure(cases, phrases=given.phrases)
+    result = measure(cases)
     print_gate(result, given.misses)
     write_json(given.json, result)
 

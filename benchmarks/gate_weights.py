@@ -1,85 +1,79 @@
-"""Learn the search gate's weights from labelled prompts, and measure what they say by themselves.
+"""Learn the search gate's weights from labelled prompts, and measure them on prompts left out.
 
     python -m benchmarks.gate_weights --data FILE... --language en [--write FILE]
 
-A logistic regression over the features of `recall_retrievers.gate.language`, in numpy. It prints
-the precision and recall of every batch, predicted by the weights that were learned from all other
-prompts, without any phrase. Of the prompts without a batch, each eighth is predicted by the rest.
-``--write`` writes the weights that are learned from all prompts.
+A logistic regression over the features of `recall_retrievers.gate.weights`, in numpy. It prints
+accuracy, precision and recall of every batch, predicted by weights that were learned from all
+other prompts. Of the prompts without a batch, each eighth is predicted by the rest. ``--write``
+learns from all prompts, and puts the weights into a language's file in place of those it has.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.datasets import DataError, GateCase, read_gate_cases
 from benchmarks.gate import Outcome, figures
-from recall_retrievers.gate.language import features, load_language
-from recall_retrievers.gate.reading import sentences_in
-from recall_retrievers.gate.turns import USER, read_turns
+from recall_retrievers.gate.turns import last_message, read_turns
+from recall_retrievers.gate.weights import Weights, load_weights
 
 _OFTEN = 2  # prompts that must have a feature
-_RIDGE = 0.02  # how strongly a weight is held near zero
+_RIDGE = 0.1  # how strongly a weight is held near zero
 _ROUNDS = 600
-_SMALLEST = 0.3  # a smaller weight is left out
+_LEAN = 0.2  # towards a search: one too many costs 10 ms, one too few costs the memory
 _PARTS = 8  # of the prompts without a batch
 
 Found = Sequence[frozenset[str]]
 
 
 def described(cases: Sequence[GateCase]) -> Found:
-    """The features of the user's last message of every prompt."""
-    found = []
-    for case in cases:
-        language = load_language(case.language, {})
-        texts = [turn.text for turn in read_turns(case.conversation) if turn.role == USER]
-        sentences = sentences_in(texts[-1], language) if texts else []
-        found.append(features(sentences, language.learned.classes))
-    return found
+    """The features of the user's last message of every prompt, and of what it leaves open."""
+    return [
+        frozenset(
+            load_weights(case.language).described(*last_message(read_turns(case.conversation)))
+        )
+        for case in cases
+    ]
 
 
 def learn(found: Found, search: Sequence[bool]) -> tuple[float, dict[str, float]]:
-    """A bias and a weight for every feature that tells prompts apart.
+    """A start and a weight for every feature that tells prompts apart.
 
     Examples:
         >>> found = [frozenset({"my"}), frozenset({"how", "?"})] * 20
-        >>> bias, weights = learn(found, [True, False] * 20)
+        >>> start, weights = learn(found, [True, False] * 20)
         >>> weights["my"] > 1, weights["how"] < -1
         (True, True)
     """
-    counts = Counter(each for one in found for each in one)
-    names = sorted(each for each, count in counts.items() if count >= _OFTEN)
+    counts = Counter(feature for one in found for feature in one)
+    names = sorted(feature for feature, count in counts.items() if count >= _OFTEN)
     number = {name: at for at, name in enumerate(names)}
-    rows = np.array([row for row, one in enumerate(found) for each in one if each in number])
-    columns = np.array([number[each] for one in found for each in one if each in number])
+    pairs = [(row, number[x]) for row, one in enumerate(found) for x in one if x in number]
+    rows, columns = np.array(pairs).T
     values = 1 / np.sqrt([len(found[row]) for row in rows])
     wanted = np.array(search, dtype=float)
     weights = before = np.zeros(len(names))
-    bias = bias_before = 0.0
+    start = start_before = 0.0
     for turn in range(_ROUNDS):  # Nesterov's gradient steps; twice the mean is a safe length
         push = turn / (turn + 3)
-        ahead, bias_ahead = weights + push * (weights - before), bias + push * (bias - bias_before)
-        sums = np.bincount(rows, ahead[columns] * values, len(found)) + bias_ahead
+        ahead = weights + push * (weights - before)
+        start_ahead = start + push * (start - start_before)
+        sums = np.bincount(rows, ahead[columns] * values, len(found)) + start_ahead
         off = (1 / (1 + np.exp(-sums)) - wanted) / len(found)
         slope = np.bincount(columns, off[rows] * values, len(names)) + _RIDGE / len(found) * ahead
-        before, bias_before = weights, bias
-        weights, bias = ahead - 2 * slope, bias_ahead - 2 * float(off.sum())
-    kept = {name: round(float(weights[at]), 1) for name, at in number.items()}
-    return round(bias, 1), {name: each for name, each in kept.items() if abs(each) >= _SMALLEST}
-
-
-def predict(found: Found, bias: float, weights: dict[str, float]) -> list[bool]:
-    """Which prompts need memories, by the weights alone."""
-    sums = (sum(weights.get(each, 0.0) for each in one) for one in found)
-    return [
-        bias + each / max(1, len(one)) ** 0.5 > 0 for each, one in zip(sums, found, strict=True)
-    ]
+        before, start_before = weights, start
+        weights, start = ahead - 2 * slope, start_ahead - 2 * float(off.sum())
+    rounded = {name: float(round(weights[at])) for name, at in number.items()}
+    # A word of no weight still tells the language.
+    kept = {name: each for name, each in rounded.items() if each or name.isalpha()}
+    return round(start + _LEAN, 1), kept
 
 
 def measure(cases: Sequence[GateCase]) -> dict[str, dict[str, float | None]]:
@@ -92,10 +86,29 @@ def measure(cases: Sequence[GateCase]) -> dict[str, dict[str, float | None]]:
     outcomes: dict[str, list[Outcome]] = {}
     for (batch, _), asked in sorted(parts.items()):
         others = sorted(set(range(len(cases))).difference(asked))
-        bias, weights = learn([found[at] for at in others], [cases[at].search for at in others])
-        said = predict([found[at] for at in asked], bias, weights)
-        outcomes.setdefault(batch, []).extend(zip((cases[at] for at in asked), said, strict=True))
+        start, weights = learn([found[at] for at in others], [cases[at].search for at in others])
+        learned = replace(load_weights(cases[0].language), start=start, weights=weights)
+        outcomes.setdefault(batch, []).extend(
+            (cases[at], _predicted(learned, found[at])) for at in asked
+        )
     return {batch: figures(those) for batch, those in outcomes.items()}
+
+
+def _predicted(learned: Weights, features: frozenset[str]) -> bool:
+    points = learned.points({feature: (feature,) for feature in features})
+    return learned.start + sum(points.values()) >= 0
+
+
+def written(file: str, start: float, weights: Mapping[str, float]) -> str:
+    """The text of a language's file, with these weights in place of its own."""
+    classes, _, _ = file.partition("[weights]\n")
+    lines = [f"start = {start:g}" if x.startswith("start = ") else x for x in classes.splitlines()]
+    lines.append("[weights]")
+    for weight in sorted(set(weights.values()), reverse=True):
+        features = " ".join(sorted(name for name, each in weights.items() if each == weight))
+        wrapped = textwrap.wrap(features, 100, break_long_words=False, break_on_hyphens=False)
+        lines += [f'"{weight:+g}" = """', *wrapped, '"""']
+    return "\n".join([*lines, ""])
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -103,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.gate_weights")
     parser.add_argument("--data", type=Path, nargs="+", required=True)
     parser.add_argument("--language", required=True, help="of the prompts that are learned from")
-    parser.add_argument("--write", type=Path, help="the file of the weights")
+    parser.add_argument("--write", type=Path, help="the language's file")
     given = parser.parse_args(argv)
     try:
         cases = [case for file in given.data for case in read_gate_cases(file)]
@@ -111,9 +124,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     cases = [case for case in cases if case.language == given.language]
     if given.write:
-        bias, weights = learn(described(cases), [case.search for case in cases])
-        text = json.dumps({"bias": bias, "weights": weights}, ensure_ascii=False, indent=0)
-        given.write.write_text(text + "\n", encoding="utf-8")
+        start, weights = learn(described(cases), [case.search for case in cases])
+        text = written(given.write.read_text(encoding="utf-8"), start, weights)
+        given.write.write_text(text, encoding="utf-8")
         return
     for batch, shares in measure(cases).items():
         print(f"batch {batch}", *(f"{name} {share}" for name, share in shares.items()), sep="  ")

@@ -20,6 +20,9 @@ from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.stages.search_gate import SearchGate
 
 
+_GATE = SearchGate()
+
+
 class RecallState(AgentState[Any]):
     """The state of an agent, with the memories of this turn."""
 
@@ -40,8 +43,9 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
 
     Args:
         retriever: The retriever that searches.
-        gate: Decides from the conversation whether memories are needed. If not, nothing is
-            searched. None = every turn searches.
+        gate: Decides from the conversation whether memories are needed, so greetings, thanks and
+            questions about the world bring none. A retriever with a gate of its own goes by that
+            one. None = every turn searches.
         only_with_evidence: Whether nothing is put into the prompt if no memory is about the message
             (``recall_evidence`` is "none"). False = the retriever's own setting decides.
 
@@ -67,13 +71,14 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
         self,
         retriever: RecallRetriever,
         *,
-        gate: SearchGate | None = None,
+        gate: SearchGate | None = _GATE,
         only_with_evidence: bool = False,
     ) -> None:
         super().__init__()
         self._options: CallOptions = {"only_with_evidence": True} if only_with_evidence else {}
         self._retriever = retriever
-        self._gate = gate
+        if gate is not None and retriever.gate is None:
+            self._retriever = retriever.model_copy(update={"gate": gate})
 
     # LangGraph hands the runtime over by that name.
     def before_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
@@ -85,12 +90,9 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
         return _recalled(await self._retriever.ainvoke(question, **options) if question else [])
 
     def _question(self, messages: Sequence[BaseMessage]) -> tuple[str, CallOptions]:
-        """The last message of the user, and the settings with which it is asked.
-
-        It is empty if it is no text, or needs no memories.
-        """
+        """The last message of the user, empty if it is no text, and the settings of its search."""
         users = [place for place, x in enumerate(messages) if isinstance(x, HumanMessage)]
-        if not users or (self._gate is not None and not self._gate.should_search(messages)):
+        if not users:
             return "", {}
         question = str(messages[users[-1]].text).strip()[:LONGEST_QUESTION]
         return question, {**self._options, "messages": messages[: users[-1]][-BEFORE:]}

@@ -24,6 +24,7 @@ from recall_retrievers.core.message import BEFORE
 from recall_retrievers.core.query import LONGEST_QUESTION
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.retriever.call_options import CallOptions, combine_options
+from recall_retrievers.stages.search_gate import SearchGate
 from recall_retrievers.text.tokens import token_counter
 
 _log = logging.getLogger(__name__)
@@ -52,6 +53,9 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
             It narrows the retriever's scope. If it raises, or names nobody (None, ``{}``, an empty
             id), nothing is recalled or stored, and that is logged. None = the retriever's scope
             holds for every session.
+        gate: Decides from the conversation whether memories are needed, so greetings, thanks and
+            questions about the world bring none. A retriever with a gate of its own goes by that
+            one. None = every message searches.
         only_with_evidence: Recall nothing if no memory is about the message (``recall_evidence`` is
             "none"). False = the retriever's own setting decides.
         by_session: Recall only memories of the same session. Without a session id nothing is
@@ -82,15 +86,20 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     priority: int = Field(default=1, ge=0, le=1_000)
     retriever: RecallRetriever = Field(repr=False)
     scope_of: ScopeOf | None = None
+    gate: SearchGate | None = Field(default_factory=SearchGate)
     only_with_evidence: bool = False
     by_session: bool = False
     expires_in: timedelta | None = Field(default=None, gt=timedelta(0), le=timedelta(days=36_500))
     _answers: dict[tuple[str, str, str], list[Candidate]] = PrivateAttr(default_factory=dict)
     _writer: TurnWriter = PrivateAttr()
+    _gated: RecallRetriever = PrivateAttr()
 
     def model_post_init(self, context: object) -> None:
         super().model_post_init(context)
         self._writer = TurnWriter(self.expires_in)
+        self._gated = self.retriever
+        if self.gate is not None and self.retriever.gate is None:
+            self._gated = self.retriever.model_copy(update={"gate": self.gate})
 
     async def _aget(
         self,
@@ -112,7 +121,7 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
             now = datetime.now(UTC)
             key = (f"{now:%Y-%m-%d %H}", repr(call), question)
             if key not in self._answers or any(x.expired(now) for x in self._answers[key]):
-                found = await self.retriever.aretrieve(question, **call)
+                found = await self._gated.aretrieve(question, **call)
                 if len(self._answers) >= _ANSWERS:
                     del self._answers[next(iter(self._answers))]
                 self._answers[key] = [to_candidate(node) for node in found]

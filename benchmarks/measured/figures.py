@@ -67,7 +67,10 @@ def _gate_figures(result: Any) -> Kept:
     return {
         "n": result["n"],
         "ms": result["ms_median"],
-        "ours": {share: result[share] for share in shares},
+        "by_language": {
+            language: {share: figures[share] for share in shares}
+            for language, figures in result["by_language"].items()
+        },
         "personalab": {share: result["personalab"][share] for share in shares},
     }
 

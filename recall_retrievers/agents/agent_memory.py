@@ -21,11 +21,10 @@ from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings, check_count
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
-from recall_retrievers.gate.language import Language, likely, load_language
 from recall_retrievers.gate.turns import Conversation, read_turns
-from recall_retrievers.stages.search_gate import LANGUAGES, should_search_memory
+from recall_retrievers.stages.search_gate import should_search_memory
 from recall_retrievers.store.memory_store import OpenStore
-from recall_retrievers.text.words import words
+from recall_retrievers.text.words import SMALL_WORDS, language_of, words
 
 _MOST = 20
 _SHORTEST = 3  # letters; in Chinese, which needs fewer, terms are pairs of characters
@@ -56,19 +55,19 @@ def extract_search_terms(
         ['绿茶', '欢绿', '喜欢', '姐喜', '姐姐']
     """
     conversation_text = "\n".join(turn.text for turn in read_turns(conversation))[-_LONGEST_TEXT:]
-    languages = [load_language(code, {}) for code in LANGUAGES]
     terms: dict[str, None] = {}
     for text in (conversation_text, system_prompt[-_LONGEST_TEXT:]):
-        for term in _last_first(text, likely(text, languages)):
+        for term in _last_first(text.lower()):
             terms[term] = None
             if len(terms) == most:
                 return list(terms)
     return list(terms)
 
 
-def _last_first(text: str, spoken: Sequence[Language]) -> Iterator[str]:
-    stop_words = frozenset().union(*(language.common for language in spoken))
-    for run in reversed(_TERM.findall(text.lower())):
+def _last_first(text: str) -> Iterator[str]:
+    runs = _TERM.findall(text)
+    stop_words = SMALL_WORDS[language_of(runs)]
+    for run in reversed(runs):
         if _HAN.match(run):
             for end in range(len(run), 1, -1):
                 pair = run[end - 2 : end]

@@ -246,7 +246,7 @@ def add_gate(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=float,
         default=SearchGate.model_fields["threshold"].default,
-        help="the sum from which on memories are searched (3); lower = searched more often",
+        help="the sum from which on memories are searched (0); lower = searched more often",
     )
 
 
@@ -262,7 +262,8 @@ def gate(options: argparse.Namespace) -> int:
         "search": reading.search,
         "score": reading.score,
         "threshold": reading.threshold,
-        "cues": [dict(zip(("words", "kind", "weight"), cue, strict=True)) for cue in reading.cues],
+        "start": reading.start,
+        "words": [{"word": word, "points": round(points, 2)} for word, points in reading.words],
     }
     report(options, result, str(reading))
     return 0 if reading.search else 1

@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import Protocol, runtime_checkable
 
 from recall_retrievers.core.message import read_message
+from recall_retrievers.text.follow_ups import filled
 
 USER, OTHER = "user", "other"
 
@@ -58,6 +59,22 @@ def read_turns(conversation: Conversation) -> list[Turn]:
     else:
         turns = map(_turn, conversation)
     return [turn for turn in turns if turn.text.strip()]
+
+
+def last_message(turns: Iterable[Turn]) -> tuple[str, str]:
+    """The last message of the user, and those before it that say what it leaves open.
+
+    Examples:
+        >>> last_message([Turn(USER, "Who is Ann?"), Turn(USER, "When is her birthday?")])
+        ('When is her birthday?', 'Who is Ann?')
+        >>> last_message([Turn(USER, "Who is Ann?"), Turn(USER, "Where are my keys?")])
+        ('Where are my keys?', '')
+    """
+    said = [turn.text for turn in turns if turn.role == USER]
+    if not said:
+        return "", ""
+    whole = filled(said[-1], [(USER, text) for text in said[:-1]])
+    return said[-1], whole[len(said[-1]) + 1 :]
 
 
 def _labelled(text: str) -> Iterator[Turn]:

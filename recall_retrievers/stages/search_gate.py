@@ -1,53 +1,31 @@
 """SearchGate: Q -> Q, or the end. Decides whether a question needs memories at all.
 
-The last message of the user is read for cues, sentence by sentence: words of earlier talk ("you
-said"), habits ("the usual"), facts that only the user knows ("my sister's birthday"). Each kind of
-cue has a weight and counts once in a sentence. In English and Chinese a last cue is what the words
-of the whole message say, by learned weights. The sentence with the highest sum decides, or a model
-if that is just below the threshold. The weights 3, 2 and 1 are those of PersonaLab's gate.
+Every word of the user's last message has points, learned from labelled messages. If the message
+leaves open what it is about ("When is her birthday?"), the words of the messages before it count,
+too. The sum decides, or a model if the sum is just below the threshold. There are points for
+English and Chinese. In other languages everything but a greeting or thanks is searched.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from operator import itemgetter
 from typing import Annotated, ClassVar, Self
+import re
 
-from pydantic import BaseModel, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.stage import Flow, Prompt, Recall
-from recall_retrievers.gate.language import CUES, Language, likely, load_language
-from recall_retrievers.gate.reading import LEARNED, names_served, read_cues
-from recall_retrievers.gate.turns import USER, Conversation, Turn, read_turns
+from recall_retrievers.gate.turns import USER, Conversation, Turn, last_message, read_turns
+from recall_retrievers.gate.weights import names_served, weights_for
 from recall_retrievers.llm.fencing import fenced, harmless
 from recall_retrievers.llm.model_stage import ModelStage
 from recall_retrievers.llm.prompts import Loose
 from recall_retrievers.llm.replies import Answer, read_answer, without_thoughts
+from recall_retrievers.text.follow_ups import is_courtesy
 
 Sum = Annotated[float, Field(ge=-1_000, le=1_000)]
-"""A weight of a cue, or the sum of some."""
-
-WEIGHTS = {
-    "earlier": 3.0,
-    "resume": 3.0,
-    "habit": 3.0,
-    "pointing": 3.0,
-    "wish": 3.0,
-    "own": 2.0,
-    "asks": 1.0,
-    "abstract": -3.0,
-    "wording": -5.0,
-    "note": -4.0,
-    LEARNED: 1.0,
-}
-"""The weight of each kind of cue; `recall_retrievers.gate.language.CUES` explains the kinds.
-
-The last one is for the learned weights of all words, in English and Chinese; 0 turns them off.
-"""
-
-LANGUAGES = ("en", "zh", "de", "es", "fr")
+"""A sum of points."""
 
 SYSTEM = """\
 You decide whether a message to an assistant can be answered well only with what the assistant \
@@ -67,86 +45,82 @@ class Verdict(BaseModel):
     search: Loose[bool]
 
 
+_HEARD = 6  # turns of a talk, by which its language is known
+_SHOWN = 4  # words, by the amount of their points
+
+
 @dataclass(frozen=True, slots=True)
 class GateReading:
     """The decision of a gate, with its reasons. Print it to see both.
 
     Attributes:
         search: Whether memories are needed.
-        score: The sum of the weights of the cues.
+        score: The sum of the points; None if there are no points for the language.
         threshold: The score from which memories are searched.
-        cues: The words that counted, with their kind of cue and its weight.
+        words: The words that counted, each with its points.
+        start: What the sum begins with. The score is this and the points of all words.
         model: The decision of the model; None if it was not needed.
     """
 
     search: bool
-    score: float
+    score: float | None
     threshold: float
-    cues: tuple[tuple[str, str, float], ...]
+    words: tuple[tuple[str, float], ...] = ()
+    start: float = 0.0
     model: bool | None = None
 
     def __str__(self) -> str:
-        sums = ", ".join(f'{kind} "{words}" {weight:+g}' for words, kind, weight in self.cues)
-        counted = f"{sums or 'nothing that points to memories'} = {self.score:g}"
         verdict = "" if self.model is None else f"; the model says {'yes' if self.model else 'no'}"
-        return f"{'search' if self.search else 'no search'}: {counted}{verdict}"
+        return f"{'search' if self.search else 'no search'}: {self._why()}{verdict}"
+
+    def _why(self) -> str:
+        if self.score is None:
+            return "its language has no points" if self.search else "it names nothing to look up"
+        most = sorted(self.words, key=lambda word: -abs(word[1]))[:_SHOWN]
+        shown = [f'"{word}" {points:+.1f}' for word, points in self.words if (word, points) in most]
+        others = round(self.score - self.start - sum(points for _, points in most), 1) + 0.0
+        rest = [f"other words {others:+.1f}"] if len(self.words) > len(most) else []
+        return f"{', '.join([*shown, *rest, f'start {self.start:+.1f}'])} = {self.score:.1f}"
 
 
 class SearchGate(ModelStage):
     """Decide whether a question needs memories, so that small talk and facts cost no search.
 
     As ``gate`` of a retriever, it decides before the search. As a stage, it removes the memories of
-    a question that needs none.
+    a question that needs none. It reads English and Chinese. In other languages it stops greetings
+    and thanks alone.
 
     Args:
-        weights: The weight of each kind of cue; others stay as in `WEIGHTS`.
-        threshold: The sum from which memories are searched. A lower one means more searches.
-        languages: The languages of the messages, by code ("en", "zh", "de", "es", "fr"), or by the
-            path of a TOML file like those of `recall_retrievers.gate`.
-        phrases: Further phrases for kinds of cue, in the form of those files, for every language:
-            ``{"earlier": ["per our chat"]}``.
-        llm: The framework's model, for messages in the undecided band. None = no model.
+        threshold: The sum of points from which memories are searched. A lower one means more
+            searches.
+        llm: The framework's model, for messages in the undecided band, and for languages without
+            points. None = no model.
         undecided: The band of sums in which the model decides: from the first, below the second.
 
     Raises:
-        ValueError: When a kind of cue or a language is unknown, or the band ends before it begins.
+        ValueError: When the band ends before it begins.
 
     Examples:
         >>> gate = SearchGate()
         >>> print(gate.explain("When is my sister's birthday?"))
-        search: asks "When is" +1, own "is my" +2, learned "<mine>" +4 = 7
         >>> print(gate.explain("What is computer memory?"))
-        no search: asks "What is" +1, learned "| what" -3 = -2
+        >>> print(gate.explain(["My sister is Eve.", "When is her birthday?"]))
     """
 
     before_search: ClassVar[bool] = True
 
-    weights: dict[str, Sum] = Field(default_factory=dict)
-    threshold: Sum = 3.0
-    languages: tuple[str, ...] = Field(default=LANGUAGES, min_length=1)
-    phrases: dict[str, list[str]] = Field(default_factory=dict)
-    undecided: tuple[Sum, Sum] = (2.0, 3.0)
-    _read_in: list[Language] = PrivateAttr(default_factory=list)
-
-    @field_validator("weights", "phrases")
-    @classmethod
-    def _known_kinds(cls, by_kind: dict[str, object], field: ValidationInfo) -> dict[str, object]:
-        known = WEIGHTS if field.field_name == "weights" else CUES
-        for kind in by_kind:
-            if kind not in known:
-                raise ValueError(f"{kind!r} is no kind of cue; there are {', '.join(known)}")
-        return by_kind
+    threshold: Sum = 0.0
+    undecided: tuple[Sum, Sum] = (-1.0, 0.0)
 
     @model_validator(mode="after")
-    def _can_read(self) -> Self:
-        self._read_in = [load_language(each, self.phrases) for each in self.languages]
+    def _band_is_in_order(self) -> Self:
         low, high = self.undecided
         if high < low:
             raise ValueError(f"undecided goes from the lower to the higher sum; got {low}, {high}")
         return self
 
     def explain(self, conversation: Conversation, system_prompt: str = "") -> GateReading:
-        """The decision with its cues, and without the model; see `should_search_memory`."""
+        """The decision with its words, and without the model; see `should_search_memory`."""
         return self._read(read_turns(conversation), names_served(system_prompt))
 
     def should_search(self, conversation: Conversation, system_prompt: str = "") -> bool:
@@ -158,10 +132,15 @@ class SearchGate(ModelStage):
         before = read_turns([(each.role, each.content) for each in recall.query.messages])
         question = [Turn(USER, recall.query.text)] if recall.query.text else []
         reading = self._read([*before, *question], frozenset())
-        low, high = self.undecided
-        if self.llm is not None and low <= reading.score < high:
+        if self.llm is not None and self._is_undecided(reading):
             return self._by_model(recall, reading)
         return self._decided(recall, reading)
+
+    def _is_undecided(self, reading: GateReading) -> bool:
+        if reading.score is None:
+            return reading.search
+        low, high = self.undecided
+        return low <= reading.score < high
 
     def _by_model(self, recall: Recall, reading: GateReading) -> Flow:
         try:
@@ -180,21 +159,17 @@ class SearchGate(ModelStage):
             return recall
         return recall.skip(type(self).__name__, "; ".join([str(reading), *recall.fallbacks]))
 
-    def _read(self, turns: Sequence[Turn], people: frozenset[str]) -> GateReading:
-        last = next((turn.text for turn in reversed(turns) if turn.role == USER), "")
-        sentences = [
-            cues
-            for language in likely(last, self._read_in)
-            for cues in read_cues(turns, language, people)
-        ]
-        weights = WEIGHTS | self.weights
-        sums = [
-            round(sum(weights[cue.kind] * cue.strength for cue in cues), 1) for cues in sentences
-        ]
-        score, cues = max(zip(sums, sentences, strict=True), default=(0.0, ()), key=itemgetter(0))
-        each = [(cue.words, cue.kind, weights[cue.kind] * cue.strength) for cue in cues]
-        counted = tuple(cue for cue in each if cue[-1])
-        return GateReading(score >= self.threshold, score, self.threshold, counted)
+    def _read(self, turns: Sequence[Turn], names: frozenset[str]) -> GateReading:
+        message, before = last_message(turns)
+        if not any(map(str.isalnum, message)):
+            return GateReading(search=False, score=None, threshold=self.threshold)
+        weights = weights_for("\n".join(turn.text for turn in turns[-_HEARD:] if turn.role == USER))
+        if weights is None:
+            return GateReading(not is_courtesy(message, before), None, self.threshold)
+        points = weights.points(weights.described(message, before, names))
+        score = round(weights.start + sum(points.values()), 1) + 0.0  # not -0.0
+        counted = tuple((word, points) for word, points in points.items() if points)
+        return GateReading(score >= self.threshold, score, self.threshold, counted, weights.start)
 
 
 def read_verdict(reply: str) -> Answer[bool]:
@@ -218,7 +193,7 @@ def _default_gate() -> SearchGate:
 def should_search_memory(conversation: Conversation, system_prompt: str = "") -> bool:
     """Whether a conversation needs the memories of earlier ones. No model is used.
 
-    The last message of the user decides. The messages before it show what "that book" is.
+    The last message of the user decides. The messages before it say who "she" is.
 
     Args:
         conversation: A text, a transcript with "User:" and "Assistant:" before its turns, or a

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from recall_retrievers.text.questions import NO_TOPIC, WORD, any_of, empty_words
-from recall_retrievers.text.words import language_of, stemmed
+from recall_retrievers.text.words import SMALL_WORDS, language_of, stemmed
 
 _DATA = tomllib.loads(Path(__file__).with_name("follow_ups.toml").read_text(encoding="utf-8"))
 _ENOUGH = 3  # telling words: a question with so many needs no other
@@ -106,6 +106,34 @@ def leaves_open(
     refers = place is not None and _NAME.search(question, 0, found[place].start()) is None
     least = 0 if names_time else 2 if len(lower) < _A_SENTENCE else 1
     return telling < (_ENOUGH if refers else least)
+
+
+def is_courtesy(text: str, talk: str = "") -> bool:
+    """Whether a text is a greeting, thanks, yes or no, and names no topic.
+
+    A question such as "and you?" is one too if what was said before it names no topic either.
+
+    Examples:
+        >>> is_courtesy("Vielen Dank!"), is_courtesy("Danke, und der Zahnarzt?")
+        (True, False)
+        >>> is_courtesy("ありがとう"), is_courtesy("Wann?"), is_courtesy("Gut. Wann?", "Mein Zug")
+        (True, False, False)
+    """
+    return _without_topic(text) and (not text.rstrip().endswith(("?", "？")) or _without_topic(talk))
+
+
+def _without_topic(text: str) -> bool:
+    """Whether a text has no words but small ones and at least one of those that are no topic."""
+    words = [word[0] for word in WORD.finditer(text.lower())]
+    if any(word > "\u2e80" for word in words):
+        joined = "".join(words)
+        return not _characters("pronouns", "empty").sub("", joined)
+    return not words or any(
+        SMALL_WORDS[language].union(_words("pronouns", language), empty).issuperset(words)
+        and not empty.isdisjoint(words)
+        for language in SMALL_WORDS
+        for empty in [_words("empty", language)]
+    )
 
 
 def _refers(pair: Sequence[str], language: str) -> bool:

@@ -1,6 +1,7 @@
 """The gate's benchmark counts rightly; its weights are learned from the labelled prompts."""
 
-import json
+import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def test_it_writes_what_was_promised(file: Path, measured, capsys) -> None:
     assert result["false_positive_rate"] == 0.5
     assert result["personalab"]["false_positive_rate"] == 1.0
     assert result["by_language"]["de"] == {
-        "precision": 1.0, "recall": 1.0, "false_positive_rate": None
+        "accuracy": 1.0, "precision": 1.0, "recall": 1.0, "false_positive_rate": None
     }  # fmt: skip
     assert 0 < result["ms_median"] < 10
     assert {miss["conversation"] for miss in result["misses"]} == {
@@ -90,18 +91,29 @@ def labelled(jsonl) -> Path:
 def test_it_predicts_every_batch_from_the_others(labelled: Path, capsys) -> None:
     gate_weights.main(["--data", str(labelled), "--language", "en"])
 
-    assert capsys.readouterr().out.splitlines() == [
-        "batch 0  precision 1.0  recall 1.0  false_positive_rate 0.0",
-        "batch 1  precision 1.0  recall 1.0  false_positive_rate 0.0",
-    ]
+    assert [line.partition("  accuracy 1.0")[0] for line in capsys.readouterr().out.splitlines()][
+        :2
+    ] == ["batch 0", "batch 1"]
+
+
+def _weights(file: Path) -> dict[str, float]:
+    """The weights of a language's file, with its start."""
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    weights = {x: float(n) for n, features in data["weights"].items() for x in features.split()}
+    return {"start": data["start"], **weights}
+
+
+def _learned(language: str, tmp_path: Path, *data: Path) -> dict[str, float]:
+    out = Path(shutil.copy(GATE / f"{language}.toml", tmp_path))
+    files = [str(file) for file in data]
+    gate_weights.main(["--data", *files, "--language", language, "--write", str(out)])
+    return _weights(out)
 
 
 def test_it_writes_the_weights_of_one_language(labelled: Path, tmp_path: Path) -> None:
-    out = tmp_path / "en.json"
-    gate_weights.main(["--data", str(labelled), "--language", "en", "--write", str(out)])
+    weights = _learned("en", tmp_path, labelled)
 
-    weights = json.loads(out.read_text(encoding="utf-8"))["weights"]
-    assert weights["<mine>"] > 0 > weights["a"]
+    assert weights["my"] > 0 > weights["a"]
     assert not any("hut" in name for name in weights)
 
 
@@ -110,18 +122,10 @@ def test_the_weights_of_the_package_are_learned_from_the_prompts(
     tmp_path: Path, language: str
 ) -> None:
     """Whoever changes a class of words or a prompt writes the weights anew."""
-    out = tmp_path / f"{language}.json"
-    data = [str(labelled) for labelled in sorted(DATA.glob("gate*.jsonl"))]
-    gate_weights.main(["--data", *data, "--language", language, "--write", str(out)])
+    learned = _learned(language, tmp_path, *sorted(DATA.glob("gate*.jsonl")))
+    packed = _weights(GATE / f"{language}.toml")
 
-    learned, packed = (
-        json.loads(labelled.read_text(encoding="utf-8")) for labelled in (out, GATE / out.name)
-    )
-    assert learned["bias"] == pytest.approx(packed["bias"], abs=0.15)
-    names = learned["weights"].keys() | packed["weights"].keys()
-    off = {
-        name
-        for name in names
-        if abs(learned["weights"].get(name, 0) - packed["weights"].get(name, 0)) > 0.35
-    }
-    assert not off
+    names = learned.keys() | packed.keys()
+    # On another machine a weight between two whole numbers may be rounded to the other one.
+    assert {x for x in names if abs(learned.get(x, 0) - packed.get(x, 0)) > 1} == set()
+    assert sum(learned.get(x, 0) != packed.get(x, 0) for x in names) < len(names) / 100

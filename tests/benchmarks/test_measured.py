@@ -36,7 +36,8 @@ def results(jsonl) -> Path:
         },
     }
     shares = {"precision": 1.0, "recall": 0.5, "false_positive_rate": 0.0}
-    gate = {"n": 2, "ms_median": 0.1, **shares, "personalab": shares, "misses": [SECRET]}
+    gate = {"n": 2, "ms_median": 0.1, "by_language": {"en": shares}, "personalab": shares}
+    gate["misses"] = [SECRET]
     jsonl("results/retrieval.json", retrieval)
     return jsonl("results/gate.json", gate).parent
 
@@ -54,7 +55,7 @@ def test_the_page_says_what_was_found_and_where_we_lose(results: Path) -> None:
     assert "- BEAM 100K, message level, hard: recall@5 ours 0.500, best 0.625" in printed
     assert "easy" not in printed
     assert "| retrieval, gate | Python 3" in printed
-    assert "| `SearchGate` | 1.000 | 0.500 | 0.000 |" in printed
+    assert "| `SearchGate`: en | 1.000 | 0.500 | 0.000 |" in printed
 
 
 def test_no_text_is_kept(results: Path, jsonl, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -267,8 +267,11 @@ def tell(face: Face, retriever: Any, way: str) -> str:
         return face.use(face.create_recall_tool(retriever), query=QUESTION)[0]
     if face.is_langchain:
         state: Any = {"messages": [HumanMessage(QUESTION)]}
-        return str(face.call(face.RecallMiddleware(retriever), "before_agent", state, None))
-    memory = Memory.from_defaults(memory_blocks=[face.RecallMemoryBlock(retriever=retriever)])
+        return str(
+            face.call(face.RecallMiddleware(retriever, gate=None), "before_agent", state, None)
+        )
+    block = face.RecallMemoryBlock(retriever=retriever, gate=None)
+    memory = Memory.from_defaults(memory_blocks=[block])
     return str(face.call(memory, "get", input=QUESTION))
 
 

@@ -19,7 +19,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from langchain_recall import RecallMiddleware, RecallRetriever, SearchGate, create_recall_tool
+from langchain_recall import RecallMiddleware, RecallRetriever, create_recall_tool
 from recall_retrievers.core.errors import ScopeError
 from recall_retrievers.store import RecallStore
 
@@ -216,13 +216,16 @@ def test_of_a_long_conversation_the_last_messages_are_searched_with(boiler: Reca
     assert "140 pounds" not in recalled(*about, *talk)
 
 
-def test_a_gate_spares_small_talk_the_search(store: RecallStore) -> None:
-    model = said("You are welcome.", "Green tea.")
-    recall = RecallMiddleware(RecallRetriever(store=store), gate=SearchGate())
-    agent = create_agent(model, middleware=[recall])
+def test_small_talk_brings_no_memories_unless_one_wants_it(store: RecallStore) -> None:
+    model = said("You are welcome.", "Green tea.", "You are welcome.")
+    searches = RecallRetriever(store=store)
+    agent = create_agent(model, middleware=[RecallMiddleware(searches)])
 
     run(agent, "Thanks!", user_id="ann")
     run(agent, "What did I tell you about my tea?", user_id="ann")
+    always = create_agent(model, middleware=[RecallMiddleware(searches, gate=None)])
+    run(always, "Thanks!", user_id="ann")
 
     assert [type(m).__name__ for m in model.shown[0]] == ["HumanMessage"]
+    assert "Green tea" in model.shown[2][0].text
     assert "Green tea" in model.shown[1][0].text

@@ -74,6 +74,14 @@ def counting(words: object) -> Any:
         yield opened
 
 
+async def test_small_talk_brings_no_memories_unless_one_wants_it(store: RecallStore) -> None:
+    gated, always = memory_of(remembering(store)), memory_of(remembering(store, gate=None))
+
+    assert "<memory" not in await seen(gated, "Thanks!")
+    assert "<memory" in await seen(gated, "What did I say about the dentist?")
+    assert "<memory" in await seen(always, "Thanks!")
+
+
 async def test_what_was_said_before_is_recalled_as_quoted_material(store: RecallStore) -> None:
     memory = memory_of(remembering(store), limit=100_000)
     question = "What did the dentist do last Tuesday?"

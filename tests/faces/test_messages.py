@@ -54,7 +54,7 @@ OF_A_CALL: list[tuple[Given, str]] = [
 OF_OTHERS: list[tuple[str, Given, str]] = [
     ("FuseRerank", {"top_n": 0}, "must be at least 1; got 0"),
     ("SemanticRank", {"llm": "gpt"}, "must be a"),
-    ("SearchGate", {"weights": {"asks": "much"}}, "weights.asks must be a number; got 'much'"),
+    ("SearchGate", {"threshold": "much"}, "threshold must be a number; got 'much'"),
     ("SearchGate", {"undecided": (3,)}, "is too short"),
     ("TimeDecay", {"half_life_days": "long"}, "must be a number; got 'long'"),
     ("Memory", {"content": ""}, "must be a text with at least 1 character; got ''"),

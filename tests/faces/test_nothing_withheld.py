@@ -1,4 +1,4 @@
-"""A conversation whose turns name no topic: what is found is shown to the model, whatever it is."""
+"""Without a gate, whatever is found in a conversation is shown to the model."""
 
 from collections.abc import Iterator
 from itertools import cycle
@@ -63,9 +63,9 @@ def shown(face: Face, retriever: Any, before: list[tuple[str, str]], turn: str) 
     """What a model is told before it answers a turn, by the middleware or by the block."""
     if face.is_langchain:
         model = GenericFakeChatModel(messages=cycle([AIMessage("Yes.")]))
-        agent = create_agent(model, middleware=[RecallMiddleware(retriever)])
+        agent = create_agent(model, middleware=[RecallMiddleware(retriever, gate=None)])
         return face.call(agent, "invoke", {"messages": [*before, ("user", turn)]})["recalled"]
-    memory = Memory.from_defaults(memory_blocks=[RecallMemoryBlock(retriever=retriever)])
+    memory = Memory.from_defaults(memory_blocks=[RecallMemoryBlock(retriever=retriever, gate=None)])
     for role, text in before:
         memory.put(ChatMessage(role=role, content=text))
     return str(face.call(memory, "get", input=turn)[0].content)

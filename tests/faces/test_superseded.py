@@ -218,7 +218,7 @@ def test_a_config_of_langchain_can_hold_back(told: Any, face: Face) -> None:
 def test_a_prompt_says_where_nothing_is_about_the_message_or_leaves_it_out(told: Any) -> None:
     for settings, absent in (({}, True), ({"only_with_evidence": True}, False)):
         searches = langchain_recall.RecallRetriever(store=told)
-        recalls = langchain_recall.RecallMiddleware(searches, **settings)
+        recalls = langchain_recall.RecallMiddleware(searches, gate=None, **settings)
         agent = create_agent(FakeListChatModel(responses=["Yes."] * 2), middleware=[recalls])
         for question, shown in ((ABSENT, absent), (PRESENT, True)):
             done = agent.invoke({"messages": [("user", question)]})
@@ -226,7 +226,7 @@ def test_a_prompt_says_where_nothing_is_about_the_message_or_leaves_it_out(told:
             assert (UNSURE in done["recalled"]) is (shown and question == ABSENT)
 
         retriever = llamaindex_recall.RecallRetriever(store=told)
-        block = llamaindex_recall.RecallMemoryBlock(retriever=retriever, **settings)
+        block = llamaindex_recall.RecallMemoryBlock(retriever=retriever, gate=None, **settings)
         memory = Memory.from_defaults(session_id="monday", memory_blocks=[block])
         for question, shown in ((ABSENT, absent), (PRESENT, True)):
             text = str(memory.get(input=question))
