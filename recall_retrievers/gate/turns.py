@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Protocol, runtime_checkable
 
 from recall_retrievers.core.message import read_message
-from recall_retrievers.text.follow_ups import filled
+from recall_retrievers.text.follow_ups import search_texts
 
 USER, OTHER = "user", "other"
 
@@ -73,7 +73,7 @@ def last_message(turns: Iterable[Turn]) -> tuple[str, str]:
     said = [turn.text for turn in turns if turn.role == USER]
     if not said:
         return "", ""
-    whole = filled(said[-1], [(USER, text) for text in said[:-1]])
+    whole = search_texts(said[-1], [(USER, text) for text in said[:-1]])[0]
     return said[-1], whole[len(said[-1]) + 1 :]
 
 

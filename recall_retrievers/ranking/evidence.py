@@ -11,6 +11,7 @@ import numpy as np
 
 from recall_retrievers.core.pool import Arm, Facts, Keys, Scores, WordsInScope
 from recall_retrievers.core.query import Evidence, EvidenceSign
+from recall_retrievers.text.follow_ups import is_courtesy
 from recall_retrievers.text.questions import asks_about, person, telling
 from recall_retrievers.text.words import MOST_FREQUENT, printable
 
@@ -37,7 +38,7 @@ def evidence_for(
     the scale of the default model in English.
     """
     arms = [arm for arm in (semantic, keyword) if arm is not None]
-    if not any(map(len, arms)):
+    if not any(map(len, arms)) or is_courtesy(text):
         return Evidence("none")
     keys = np.unique(np.concatenate([arm.keys for arm in arms]))
     near = np.fmax(*(_column(keys, arm, "token_similarity") for arm in (semantic, keyword)))

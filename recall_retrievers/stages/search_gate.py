@@ -6,11 +6,11 @@ too. The sum decides, or a model if the sum is just below the threshold. There a
 English and Chinese. In other languages everything but a greeting or thanks is searched.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, ClassVar, Self
-import re
 
 from pydantic import BaseModel, Field, model_validator
 

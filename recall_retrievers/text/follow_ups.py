@@ -18,7 +18,7 @@ _MOST_MESSAGES = 6
 _LONGEST = 200  # characters of a message
 _NOT_SAID = frozenset({"system", "developer", "tool", "function"})  # roles
 _NAME = re.compile(r"(?<=[\w,;:] )(?!I\b)[A-ZÀ-ÖØ-Þ]\w")  # inside a sentence
-_QUESTION = re.compile("[^?？]+[?？]")
+_QUESTION, _MARK = re.compile("[^?？]+[?？]"), re.compile("[?？]")
 _USERS = frozenset({"user", "human"})
 
 
@@ -57,9 +57,9 @@ def search_texts(
 
 def _questions_in(text: str) -> list[str]:
     """The questions in a text, if there are several that stand alone and it is no dialogue."""
-    parts = [part.strip() for part in _QUESTION.findall(text)]
-    if len(parts) == 1 or len(text) > _LONGEST or "\n" in text:
+    if len(text) > _LONGEST or "\n" in text or len(_MARK.findall(text)) == 1:
         return []
+    parts = [part.strip() for part in _QUESTION.findall(text)]
     alone = [part for part in parts if not leaves_open(part, text, after_another=True)]
     return alone if len(alone) > 1 else []
 
@@ -119,7 +119,9 @@ def is_courtesy(text: str, talk: str = "") -> bool:
         >>> is_courtesy("ありがとう"), is_courtesy("Wann?"), is_courtesy("Gut. Wann?", "Mein Zug")
         (True, False, False)
     """
-    return _without_topic(text) and (not text.rstrip().endswith(("?", "？")) or _without_topic(talk))
+    return _without_topic(text) and (
+        not text.rstrip().endswith(("?", "？")) or _without_topic(talk)
+    )
 
 
 def _without_topic(text: str) -> bool:
