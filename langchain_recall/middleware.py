@@ -19,7 +19,6 @@ from recall_retrievers.core.query import LONGEST_QUESTION
 from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.stages.search_gate import SearchGate
 
-
 _GATE = SearchGate()
 
 

@@ -94,7 +94,9 @@ def is_courtesy(text: str, talk: str = "") -> bool:
         >>> is_courtesy("ありがとう"), is_courtesy("Wann?"), is_courtesy("Gut. Wann?", "Mein Zug")
         (True, False, False)
     """
-    return _without_topic(text) and (not text.rstrip().endswith(("?", "？")) or _without_topic(talk))
+    return _without_topic(text) and (
+        not text.rstrip().endswith(("?", "？")) or _without_topic(talk)
+    )
 
 
 def _without_topic(text: str) -> bool:
