@@ -1,16 +1,14 @@
-"""The sentences of a message that are the user's own: no quotation, no text of a task."""
+"""The sentences of a message that are the user's own: no quotation."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recall_retrievers.text.words import CJK
+from recall_retrievers.text.words import CJK, ends
 
 BOUNDARY = "|"
 """The token at the ends of a sentence, and at its commas."""
 
-_LONGEST = 1_000  # characters; of a longer message, which holds a paste, only the two ends count
-_END = 400
 _TOKEN = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
 # Bounded, so that an opening mark without a closing one costs little.
 _QUOTED = re.compile(
@@ -49,9 +47,8 @@ def sentences_of(message: str) -> Iterator[Sentence]:
         >>> [sentence.words for sentence in sentences_of("Hi! Is “Emma” long, or short?")]
         [('|', 'Hi', '|'), ('|', 'Is', 'long', '|', 'or', 'short', '|')]
     """
-    if len(message) > _LONGEST:
-        message = f"{message[:_END]}\n{message[-_END:]}"
-    rest = _QUOTED.sub("…", message)
+    message = ends(message)  # a longer one holds a paste
+    rest = _QUOTED.sub(" ", message)
     for part in _SENTENCE.split(rest if any(map(str.isalpha, rest)) else message):
         words = [BOUNDARY]
         for clause in _CLAUSE.split(part):

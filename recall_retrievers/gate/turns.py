@@ -8,8 +8,6 @@ Neither framework is imported: the text of a message is read by the names of its
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import Protocol, runtime_checkable
 
 from recall_retrievers.core.message import read_message
 from recall_retrievers.text.follow_ups import search_texts
@@ -27,16 +25,7 @@ _LABEL = re.compile(
 )
 
 
-@runtime_checkable
-class HasContent(Protocol):
-    """A message of a framework: its text is under ``content``, its speaker under another name."""
-
-    @property
-    def content(self) -> object:
-        """A text, a list of blocks, or None."""
-
-
-Conversation = str | Mapping[str, object] | HasContent | Iterable[object] | None
+Conversation = str | Mapping[str, object] | Iterable[object] | None
 """The forms that `should_search_memory` reads; see the top of this file."""
 
 
@@ -50,14 +39,15 @@ class Turn:
 
 def read_turns(conversation: Conversation) -> list[Turn]:
     """The turns of a conversation, in order. Turns without a text are left out."""
-    if conversation is None:
-        return []
+    turns: Iterable[Turn]
+    # A message of a framework can be iterated, too: over its fields.
+    is_message = isinstance(conversation, Mapping) or hasattr(conversation, "content")
     if isinstance(conversation, str):
-        turns: Iterable[Turn] = _labelled(conversation)
-    elif isinstance(conversation, Mapping | HasContent) or not isinstance(conversation, Iterable):
-        turns = [_turn(conversation)]  # a pydantic model can be iterated too: over its fields
-    else:
+        turns = _labelled(conversation)
+    elif isinstance(conversation, Iterable) and not is_message:
         turns = map(_turn, conversation)
+    else:
+        turns = [_turn(conversation)]
     return [turn for turn in turns if turn.text.strip()]
 
 
@@ -67,26 +57,18 @@ def last_message(turns: Iterable[Turn]) -> tuple[str, str]:
     Examples:
         >>> last_message([Turn(USER, "Who is Ann?"), Turn(USER, "When is her birthday?")])
         ('When is her birthday?', 'Who is Ann?')
-        >>> last_message([Turn(USER, "Who is Ann?"), Turn(USER, "Where are my keys?")])
-        ('Where are my keys?', '')
     """
-    said = [turn.text for turn in turns if turn.role == USER]
-    if not said:
-        return "", ""
-    whole = search_texts(said[-1], [(USER, text) for text in said[:-1]])[0]
-    return said[-1], whole[len(said[-1]) + 1 :]
+    *before, last = [turn.text for turn in turns if turn.role == USER] or [""]
+    whole = search_texts(last, [(USER, text) for text in before])[0]
+    return last, whole[len(last) + 1 :]
 
 
 def _labelled(text: str) -> Iterator[Turn]:
     """A transcript by its labels; a text without labels is one turn of the user."""
-    labels = list(_LABEL.finditer(text))
-    if not labels:
-        yield Turn(USER, text)
-        return
-    yield Turn(USER, text[: labels[0].start()])
-    for label, following in zip_longest(labels, labels[1:]):
-        content = text[label.end() : following.start() if following else None]
-        yield Turn(_side(label[1]), content.strip())
+    before, *labelled = _LABEL.split(text)
+    yield Turn(USER, before)
+    for label, content in zip(labelled[::2], labelled[1::2], strict=True):
+        yield Turn(_side(label), content.strip())
 
 
 def _turn(message: object) -> Turn:

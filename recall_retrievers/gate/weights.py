@@ -26,7 +26,6 @@ from recall_retrievers.gate.sentences import BOUNDARY, Sentence, sentences_of, t
 from recall_retrievers.text.words import SMALL_WORDS, language_of
 
 _LONGEST_ENTRY = 4  # words of an entry of a class: "plan for the weekend"
-_TASK = 200  # characters before a colon that may name a task
 _ASKING = ("?", "<asks>")  # a question mark, or a word such as "who"
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
@@ -37,34 +36,21 @@ Described = dict[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of one language.
+    """The weights of one language."""
 
-    Attributes:
-        language: Its code.
-        start: The sum of a message without any feature.
-        classes: The class of every word that has one; some entries are several words.
-        weights: The weight of every feature.
-    """
+    start: float  # the sum of a message without any feature
+    classes: Mapping[str, str]  # of a word, or of several
+    weights: Mapping[str, float]  # of a feature
 
-    language: str
-    start: float
-    classes: Mapping[str, str]
-    weights: Mapping[str, float]
-
-    def described(
-        self, message: str, before: str = "", names: frozenset[str] = frozenset()
-    ) -> Described:
-        """The features of a message, and of the messages before it where it leaves something open.
-
-        Names are those of people, in lower case, beside the first names that are a class.
-        """
+    def described(self, message: str, before: str = "") -> Described:
+        """The features of a message, and of those before it if it leaves something open."""
         found: Described = {}
-        for sentence in sentences_of(self._without_task_text(message)):
-            found |= self._features(sentence, names)
+        for sentence in sentences_of(message):
+            found |= self._features(sentence)
         # "Got it" leaves open what it is about too, and asks nothing.
         asks = not found.keys().isdisjoint(_ASKING)
         for sentence in sentences_of(before if asks else ""):
-            earlier = self._features(sentence, names)
+            earlier = self._features(sentence)
             found |= earlier | {f"^{feature}": words for feature, words in earlier.items()}
         return found
 
@@ -79,13 +65,9 @@ class Weights:
                 points[word] = points.get(word, 0.0) + weight
         return points
 
-    def knows(self, word: str) -> bool:
-        """Whether a word in lower case has a weight or a class."""
-        return word in self.weights or word in self.classes
-
-    def _features(self, sentence: Sentence, names: frozenset[str]) -> Described:
-        units = [*self._by_class(sentence, names)]
-        found: Described = {word.lower(): (word,) for word in sentence.words}
+    def _features(self, sentence: Sentence) -> Described:
+        units = [*self._by_class(sentence)]
+        found = {word.lower(): (word,) for word in sentence.words}
         found |= {kind: (words,) for words, kind in units}
         if not any(kind in _ASKING for _, kind in units):
             found |= {f".{kind}": (words,) for words, kind in units}
@@ -94,7 +76,7 @@ class Weights:
             found[f"{first}_{second}"] = both
         return {feature: words for feature, words in found.items() if words != (BOUNDARY,)}
 
-    def _by_class(self, sentence: Sentence, names: frozenset[str]) -> Iterator[tuple[str, str]]:
+    def _by_class(self, sentence: Sentence) -> Iterator[tuple[str, str]]:
         """The words of a sentence, each with its class or what else stands for it."""
         words, at = sentence.words, 0
         while at < len(words):
@@ -105,26 +87,14 @@ class Weights:
                     at = end
                     break
             else:
-                yield words[at], _without_class(words[at], words[at - 1], names)
+                yield words[at], _without_class(words[at], words[at - 1])
                 at += 1
         if sentence.is_question:
             yield "?", "?"
 
-    def _without_task_text(self, message: str) -> str:
-        """A message without the text of its task: "Translate this: As I told you ..."."""
-        before, _, after = message.partition("：" if "：" in message else ":")
-        kinds = (
-            kind
-            for sentence in sentences_of(before[-_TASK:])
-            for _, kind in self._by_class(sentence, frozenset())
-        )
-        return before if after.strip() and "<task>" in kinds else message
 
-
-def _without_class(word: str, before: str, names: frozenset[str]) -> str:
+def _without_class(word: str, before: str) -> str:
     """What stands for a word that has no class: a name, a number, or itself."""
-    if word.lower() in names:
-        return "<name>"
     if len(word) > 1 and word[0].isupper() and before != BOUNDARY:
         return "<Name>"
     return "<number>" if word.isdigit() else word.lower()
@@ -134,8 +104,8 @@ def weights_for(text: str) -> Weights | None:
     """The weights of the language of a text; None where there are none.
 
     Examples:
-        >>> weights_for("Where is my hat?").language, weights_for("我的帽子呢").language
-        ('en', 'zh')
+        >>> weights_for("Where is my hat?") is load_weights("en")
+        True
         >>> weights_for("Wo ist mein Hut?"), weights_for("Mijn hoed?"), weights_for("帽子はどこ")
         (None, None, None)
     """
@@ -143,9 +113,10 @@ def weights_for(text: str) -> Weights | None:
         return None if _KANA.search(text) else load_weights("zh")
     english = load_weights("en")
     words = [word for word in tokens_of(text.lower()) if word.isalpha()]
-    known = sum(word in SMALL_WORDS["english"] or english.knows(word) for word in words)
-    # A word alone is of no language: one that English does not know is not taken for English.
-    return english if language_of(words) == "english" and 2 * known >= len(words) else None
+    vocabularies = (SMALL_WORDS["english"], english.classes, english.weights)
+    known = [word for word in words if any(word in one for one in vocabularies)]
+    # Without small words, words tell no language; unknown ones are not taken for English.
+    return english if language_of(words) == "english" and 2 * len(known) >= len(words) else None
 
 
 @cache
@@ -154,7 +125,6 @@ def load_weights(language: str) -> Weights:
     file = Path(__file__).with_name(f"{language}.toml")
     data = tomllib.loads(file.read_text(encoding="utf-8"))
     return Weights(
-        language=language,
         start=data["start"],
         classes={
             " ".join(tokens_of(entry.replace("_", " ").lower())): name
@@ -169,11 +139,12 @@ def load_weights(language: str) -> Weights:
     )
 
 
-def names_served(system_prompt: str) -> frozenset[str]:
-    """The names in the possessive in a system prompt: "You are John's assistant"."""
+def names_served(system_prompt: str) -> dict[str, str]:
+    """The names in the possessive in a system prompt, with the class of first names.
+
+    Examples:
+        >>> names_served("You are Zaphod's assistant.")
+        {'zaphod': 'name'}
+    """
     tokens = tokens_of(system_prompt[:4_000])
-    return frozenset(
-        name.lower()
-        for name, mark in pairwise(tokens)
-        if mark == "s" and name[0].isupper() and len(name) > 1
-    )
+    return {name.lower(): "name" for name, mark in pairwise(tokens) if mark == "s"}

@@ -7,7 +7,7 @@ English and Chinese. In other languages everything but a greeting or thanks is s
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, ClassVar, Self
@@ -102,9 +102,12 @@ class SearchGate(ModelStage):
 
     Examples:
         >>> gate = SearchGate()
-        >>> print(gate.explain("When is my sister's birthday?"))
-        >>> print(gate.explain("What is computer memory?"))
-        >>> print(gate.explain(["My sister is Eve.", "When is her birthday?"]))
+        >>> print(gate.explain("Book it again."))
+        search: "Book" +1.8, "it" +0.2, "again" +2.3, start -2.4 = 1.8
+        >>> gate.should_search(["Who is Hamlet?", "Who wrote it?"])
+        False
+        >>> gate.should_search(["My sister is Eve.", "When is her birthday?"])
+        True
     """
 
     before_search: ClassVar[bool] = True
@@ -131,7 +134,7 @@ class SearchGate(ModelStage):
         """Pass on a question that needs memories, and stop for one that needs none."""
         before = read_turns([(each.role, each.content) for each in recall.query.messages])
         question = [Turn(USER, recall.query.text)] if recall.query.text else []
-        reading = self._read([*before, *question], frozenset())
+        reading = self._read([*before, *question], {})
         if self.llm is not None and self._is_undecided(reading):
             return self._by_model(recall, reading)
         return self._decided(recall, reading)
@@ -159,14 +162,15 @@ class SearchGate(ModelStage):
             return recall
         return recall.skip(type(self).__name__, "; ".join([str(reading), *recall.fallbacks]))
 
-    def _read(self, turns: Sequence[Turn], names: frozenset[str]) -> GateReading:
+    def _read(self, turns: Sequence[Turn], names: Mapping[str, str]) -> GateReading:
         message, before = last_message(turns)
         if not any(map(str.isalnum, message)):
             return GateReading(search=False, score=None, threshold=self.threshold)
         weights = weights_for("\n".join(turn.text for turn in turns[-_HEARD:] if turn.role == USER))
         if weights is None:
             return GateReading(not is_courtesy(message, before), None, self.threshold)
-        points = weights.points(weights.described(message, before, names))
+        weights = replace(weights, classes={**weights.classes, **names}) if names else weights
+        points = weights.points(weights.described(message, before))
         score = round(weights.start + sum(points.values()), 1) + 0.0  # not -0.0
         counted = tuple((word, points) for word, points in points.items() if points)
         return GateReading(score >= self.threshold, score, self.threshold, counted, weights.start)

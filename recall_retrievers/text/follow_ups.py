@@ -97,6 +97,7 @@ def leaves_open(
     language = language_of([*lower, *WORD.findall(talk.lower())])
     pronouns, beginnings = _words("pronouns", language), _words("beginnings", language)
     empty = empty_words(language) | pronouns | beginnings | _words("empty", language)
+    empty |= _words("courtesy", language)
     stems = stemmed(lower, language)
     telling = sum(empty.isdisjoint(each) for each in zip(lower, stems, strict=True))
     begins = "_".join([*lower, ""]).startswith(tuple(f"{each}_" for each in beginnings))
@@ -119,23 +120,19 @@ def is_courtesy(text: str, talk: str = "") -> bool:
         >>> is_courtesy("ありがとう"), is_courtesy("Wann?"), is_courtesy("Gut. Wann?", "Mein Zug")
         (True, False, False)
     """
-    return _without_topic(text) and (
-        not text.rstrip().endswith(("?", "？")) or _without_topic(talk)
-    )
-
-
-def _without_topic(text: str) -> bool:
-    """Whether a text has no words but small ones and at least one of those that are no topic."""
-    words = [word[0] for word in WORD.finditer(text.lower())]
-    if any(word > "\u2e80" for word in words):
-        joined = "".join(words)
-        return not _characters("pronouns", "empty").sub("", joined)
-    return not words or any(
-        SMALL_WORDS[language].union(_words("pronouns", language), empty).issuperset(words)
-        and not empty.isdisjoint(words)
-        for language in SMALL_WORDS
-        for empty in [_words("empty", language)]
-    )
+    said = [word.lower() for word in WORD.findall(text)]
+    asks = text.rstrip().endswith(("?", "？"))
+    if asks and talk and not is_courtesy(talk):
+        return False
+    if any(word > "\u2e80" for word in said):
+        rest, greetings = _characters("courtesy").subn("", "".join(said))
+        return greetings > 0 and not _characters("pronouns", "empty").sub("", rest)
+    for language in SMALL_WORDS:
+        rest, greetings = _greetings(language).subn("", f"_{'_'.join(said)}_")
+        small = SMALL_WORDS[language] if asks else empty_words(language)
+        if greetings and small.issuperset(filter(None, rest.split("_"))):
+            return True
+    return False
 
 
 def _refers(pair: Sequence[str], language: str) -> bool:
@@ -146,7 +143,7 @@ def _refers(pair: Sequence[str], language: str) -> bool:
 
 
 def _without_spaces(text: str, *, goes_on: bool, least: int) -> bool:
-    telling = len(_characters("pronouns", "empty").sub("", text))
+    telling = len(_characters("pronouns", "empty", "courtesy").sub("", text))
     refers = goes_on or _characters("pronouns").search(text)
     return telling < (_ENOUGH_CHARACTERS if refers else least)
 
@@ -155,6 +152,11 @@ def _without_spaces(text: str, *, goes_on: bool, least: int) -> bool:
 def _words(kind: str, language: str) -> frozenset[str]:
     own = frozenset(_DATA[language][kind].split())
     return own | NO_TOPIC if (kind, language) == ("empty", "cjk") else own
+
+
+@cache
+def _greetings(language: str) -> re.Pattern[str]:
+    return re.compile(f"(?<=_)(?:{any_of(_words('courtesy', language)).pattern})(?=_)")
 
 
 @cache
