@@ -30,7 +30,6 @@ _ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:[A-HJ-Z]|Dr|Mrs?|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|bzw|e\.g|i\.e|z\. ?B)\.$"
 )
 _LONGEST = 500  # characters of a sentence
-_MOST = 1_000  # entries
 _DEBRIS = re.compile(  # of JSON, Python, YAML and tables
     r"""[\[{]\s*["']|^\s*\||^\W*(?:text|sentences?|points|memories)["']?\s*:""", re.MULTILINE
 )
@@ -39,25 +38,26 @@ _DEBRIS = re.compile(  # of JSON, Python, YAML and tables
 def read_sentences(reply: str, name: str) -> Answer[tuple[Claim, ...]]:
     """The sentences of a reply, with the memory numbers they cite. Nobody has checked them yet.
 
-    An empty list under the name is an answer: the memories do not help. Left out, and named in the
-    notes, are remains of JSON, a sentence that was there before, what is longer than 500
-    characters, and what comes after 20 sentences.
+    An empty list under the name is an answer: the memories do not help. Left out, and counted in
+    the notes, are sentences that repeat one, remains of JSON, those longer than 500 characters, and
+    what comes after 20 sentences.
     """
     try:
         answer = read_answer(reply, name)
         if answer.value == []:
             return Answer((), answer.notes)
-        claims, notes = claims_of(answer.value), answer.notes
-        if not claims:
-            raise ReplyError(f"expected sentences; got {reply[:80]!r}")  # noqa: TRY301
-    except ReplyError as error:
-        claims, notes = _prose(without_thoughts(reply)), ("it is prose with marks, and no JSON",)
-        if not claims:
-            raise error from None
-    shown, left_out = _readable(claims)
+        claims, notes = _claims_of(answer.value), answer.notes
+    except ReplyError:
+        text = without_thoughts(reply)
+        claims, notes = _claims_of(text), ("it is prose with marks, and no JSON",)
+        if "{" in text or not any(claim.numbers for claim in claims):
+            raise
+    shown = _readable(claims)
     if not shown:
-        raise ReplyError(f"expected sentences; got {', '.join(left_out)}: {reply[:80]!r}")
-    return Answer(tuple(shown), (*notes, *left_out))
+        raise ReplyError(f"expected sentences; got {reply[:80]!r}")
+    count = len(claims) - len(shown)
+    left_out = [f"{count} sentence(s) left out that repeat one, are too long or no prose"]
+    return Answer(tuple(shown), (*notes, *left_out[: count > 0]))
 
 
 def finished_claims(text: str, name: str) -> list[Claim]:
@@ -66,32 +66,21 @@ def finished_claims(text: str, name: str) -> list[Claim]:
     A reply that begins with anything else, such as thoughts, has none before it ends.
     """
     opening = re.match(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(name)}"\s*:\s*\[', text)
-    entries, _ = whole_entries(text, opening.end(), _MOST) if opening else ([], False)
-    return _readable(claims_of(entries))[0]
+    entries, _ = whole_entries(text, opening.end()) if opening else ([], False)
+    return _readable(_claims_of(entries))
 
 
-def _readable(claims: Sequence[Claim]) -> tuple[list[Claim], list[str]]:
-    """The sentences that a reader can use, and how many were left out, and why."""
-    prose = [each for each in claims if not _DEBRIS.search(each.sentence)]
+def _readable(claims: Sequence[Claim]) -> list[Claim]:
+    """The sentences that a reader can use, each once, with all the numbers that it cites."""
     once: dict[str, list[int]] = {}
-    for each in prose:
-        once.setdefault(each.sentence, []).extend(each.numbers)
-    short = [
-        Claim(sentence, tuple(dict.fromkeys(numbers)))
-        for sentence, numbers in once.items()
-        if len(sentence) <= _LONGEST
-    ]
-    counts = {
-        "that are no prose": len(claims) - len(prose),
-        "that were there before": len(prose) - len(once),
-        f"of more than {_LONGEST} characters": len(once) - len(short),
-        f"after the first {MOST_SENTENCES}": max(len(short) - MOST_SENTENCES, 0),
-    }
-    left_out = [f"{count} sentence(s) left out {why}" for why, count in counts.items() if count]
-    return short[:MOST_SENTENCES], left_out
+    for each in claims:
+        if len(each.sentence) <= _LONGEST and not _DEBRIS.search(each.sentence):
+            once.setdefault(each.sentence, []).extend(each.numbers)
+    merged = [Claim(sentence, tuple(dict.fromkeys(cited))) for sentence, cited in once.items()]
+    return merged[:MOST_SENTENCES]
 
 
-def claims_of(value: object) -> list[Claim]:
+def _claims_of(value: object) -> list[Claim]:
     """The sentences in the value of a reply, each with the numbers it cites; none is checked yet.
 
     The value is a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks like [1] in
@@ -112,12 +101,6 @@ def sentences_in(text: str) -> list[str]:
             elif sentence:
                 sentences.append(sentence)
     return sentences
-
-
-def _prose(text: str) -> list[Claim]:
-    """The sentences of a text with marks; none if it has none, or something like an object."""
-    claims = claims_of(text) if "{" not in text else []
-    return claims if any(claim.numbers for claim in claims) else []
 
 
 def _claims(item: object) -> Iterator[Claim]:

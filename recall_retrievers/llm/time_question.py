@@ -17,7 +17,7 @@ from recall_retrievers.core.errors import ReplyError
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Prompt
 from recall_retrievers.llm.prompts import Loose
-from recall_retrievers.llm.replies import objects_with, without_thoughts
+from recall_retrievers.llm.replies import last_object
 from recall_retrievers.timeline import TimeRange
 from recall_retrievers.timeline.extract_time import asks_ahead, unread_time
 from recall_retrievers.timeline.grammar.calendar_math import day_of, unit_ends
@@ -83,7 +83,6 @@ def _day(moment: datetime) -> str:
 _EARLIEST, _YEARS_AHEAD = 1900, 20
 _LONGEST = timedelta(days=100 * 366)
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
-_NO_TIME = ("null", "none")  # what small models reply in place of two nulls
 _GRAINS: tuple[Grain, ...] = ("minute", "day", "month", "year")
 _End = tuple[datetime, datetime, Grain]
 """The first moment of an end of the range, the moment after its last one, and its grain."""
@@ -96,15 +95,10 @@ def read_time(reply: str, query: Query) -> TimeRange | None:
     memories: between 1900 and twenty years ahead, and at most a century apart. The range begins
     after the reference time only where the question looks ahead.
     """
-    answers = objects_with(reply, "start")
-    if not answers:
-        text = without_thoughts(reply)
-        if text.strip(".").lower() in _NO_TIME:
-            return None
-        raise ReplyError(f"expected a start and an end; the model said {text[:80]!r}")
-    start, end, words = (answers[0].get(name) for name in ("start", "end", "words"))
-    if any((other["start"], other.get("end")) != (start, end) for other in answers):
-        raise ReplyError(f"expected one time; the model named {len(answers)}")
+    answer = last_object(reply, "start")
+    if answer is None:
+        raise ReplyError(f"expected a start and an end; the model said {reply[:80]!r}")
+    start, end, words = (answer.get(name) for name in ("start", "end", "words"))
     if start is None and end is None:
         return None
     now = query.reference_time

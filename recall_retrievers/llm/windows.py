@@ -49,7 +49,6 @@ def windows(
     *,
     budget: int,
     count: Counter | None,
-    most: int | None = None,
     orders: int = 1,
 ) -> list[Window]:
     """Split memories into windows, in order. No memory is left out.
@@ -57,7 +56,7 @@ def windows(
     A memory that is longer than a window has one of its own. It is cut there, with a mark.
     """
     count = count or token_counter()
-    shown = _split(memories, budget, count, most)
+    shown = _split(memories, budget, count)
     turned = [*shown]
     for order in range(1, orders):
         for window in shown:
@@ -67,9 +66,7 @@ def windows(
     return turned
 
 
-def _split(
-    memories: Sequence[Candidate], budget: int, count: Counter, most: int | None = None
-) -> list[Window]:
+def _split(memories: Sequence[Candidate], budget: int, count: Counter) -> list[Window]:
     groups: list[list[tuple[Candidate, str]]] = []
     size = 0
     for memory in memories:
@@ -77,7 +74,7 @@ def _split(
         room = max(budget - count(quoted(_LONG_NUMBER, memory, ".")), _LEAST)
         shown = cut(harmless(body(memory)), room, count)
         needed = count(quoted(_LONG_NUMBER, memory, shown)) + 1  # and the line end
-        if not groups or size + needed > budget or len(groups[-1]) == most:
+        if not groups or size + needed > budget:
             groups.append([])
             size = 0
         groups[-1].append((memory, shown))

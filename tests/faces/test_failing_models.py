@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from faces.adapters import FACES, Face, Found, ScriptedChat, ScriptedLLM, document, node, once
 from faces.form_models import FormChat
-from faces.slow_models import GIVEN, all_judged, slow_model
+from faces.slow_models import GIVEN, THREE_WINDOWS, all_judged, slow_model
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -43,7 +43,7 @@ def down() -> None:
 def test_a_window_that_fails_costs_itself_alone(face: Face, stage: str) -> None:
     model = face.model(failing_on("said 2.", down))  # the second of three windows
 
-    made = getattr(face, stage)(llm=model, window=2, semantic_share=0.8)
+    made = getattr(face, stage)(llm=model, **THREE_WINDOWS, semantic_share=0.8)
     found = face.refine(made, GIVEN, "the dentist")
 
     scores = {each.id: each.score for each in found}
@@ -88,7 +88,9 @@ def test_windows_are_asked_at_the_same_time(face: Face) -> None:
 
     if not face.is_langchain and face.is_async:
         return  # a CustomLLM has no async of its own; that of SlowLLM below is asked at once
-    found = face.refine(face.SemanticRank(llm=face.model(reply), window=2), GIVEN, "the dentist")
+    found = face.refine(
+        face.SemanticRank(llm=face.model(reply), **THREE_WINDOWS), GIVEN, "the dentist"
+    )
 
     assert "recall_degraded" not in found[0].metadata
 
@@ -298,7 +300,7 @@ def cost(face: Face, model: Any, **settings: Any) -> str:
 
 
 def test_the_counts_of_the_model_are_taken(face: Face) -> None:
-    usage = cost(face, counting(face, all_judged), window=2)
+    usage = cost(face, counting(face, all_judged), **THREE_WINDOWS)
 
     assert usage == f"SemanticRank: 3 calls, {3 * SENT} tokens in, {3 * RECEIVED} out"
 
@@ -328,7 +330,18 @@ def test_a_form_that_fails_and_the_plain_question_after_it_both_count() -> None:
 COUNTS = {
     "OpenAI": {"usage": {"prompt_tokens": 3, "completion_tokens": 2}},
     "Anthropic": {"usage": {"input_tokens": 3, "output_tokens": 2}},
+    "Anthropic's cache": {
+        "usage": {
+            "input_tokens": 1,
+            "output_tokens": 2,
+            "cache_read_input_tokens": 2,
+            "cache_creation_input_tokens": None,
+        }
+    },
+    "Bedrock": {"usage": {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 2}},
+    "Cohere": {"meta": {"tokens": {"input_tokens": 3.0, "output_tokens": 2.0}}},
     "Google": {"usage_metadata": {"prompt_token_count": 3, "candidates_token_count": 2}},
+    "Gemini": {"usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 2}},
     "Ollama": {"prompt_eval_count": 3, "eval_count": 2},
     "an object": type("Raw", (), {"usage": type("U", (), {"input_tokens": 3, "output_tokens": 2})}),
 }
@@ -370,28 +383,15 @@ def test_why_a_reply_ended_is_told_where_it_says_nothing(raw: object, why: str) 
         assert first.metadata["recall_degraded"] == f"SemanticRank: ReplyError: {told}"
 
 
-def text_blocks(face: Face, blocks: list[tuple[str, list[str]]]) -> Any:
-    """A model that replies in several blocks, each with the passages that its API says it cites."""
+def text_blocks(face: Face, *texts: str) -> Any:
+    """A model that replies in several blocks."""
     if face.is_langchain:
-        content = [
-            {"type": "text", "text": text, "citations": [{"cited_text": each} for each in passages]}
-            for text, passages in blocks
-        ]
-        return ScriptedChat(replies=[AIMessage(content)])
-
-    from llama_index.core.base.llms.types import CitationBlock, TextBlock
-
-    parts: list[Any] = []
-    for text, passages in blocks:
-        parts.append(TextBlock(text=text))
-        parts += [
-            CitationBlock(cited_content=each, source="0", title="", additional_location_info={})
-            for each in passages
-        ]
+        return ScriptedChat(replies=[AIMessage([{"type": "text", "text": x} for x in texts])])
 
     class Blocks(ScriptedLLM):
         def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
-            return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=parts))
+            blocks = [TextBlock(text=text) for text in texts]
+            return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=blocks))
 
     return Blocks(replies=[])
 
@@ -399,22 +399,12 @@ def text_blocks(face: Face, blocks: list[tuple[str, list[str]]]) -> Any:
 def test_json_in_several_blocks_is_one_text(face: Face) -> None:
     reply = json.dumps({"sentences": [{"text": "The dentist said 0.", "memories": [1]}]})
     cut = reply.index("dentist") + 3  # in a string, where a line end would count
-    model = text_blocks(face, [(reply[:cut], []), (reply[cut:], [])])
+    model = text_blocks(face, reply[:cut], reply[cut:])
 
     [told] = face.refine(face.RewriteMemory(llm=model), GIVEN, "the dentist")
 
     assert told.content == "The dentist said 0. [1]"
     assert "recall_degraded" not in told.metadata
-
-
-def test_the_citations_of_an_api_are_citations(face: Face) -> None:
-    model = text_blocks(face, [("The dentist said 3. ", ["dentist said 3"]), ("Or not.", [])])
-
-    [told] = face.refine(face.RewriteMemory(llm=model), GIVEN, "the dentist")
-
-    assert told.content == "The dentist said 3. [4]"
-    assert [each.numbers for each in face.cited(told)] == [(4,)]
-    assert "RewriteMemory: it is prose with marks" in told.metadata["recall_degraded"]
 
 
 @once

@@ -79,10 +79,10 @@ def test_a_paraphrase_is_kept_with_its_marks() -> None:
 
     assert recall.text == (
         "Wrap file operations in try-except blocks. [1] "
-        "Always validate file types before processing: extension and MIME type. [2]"
+        "Always validate file types before processing: extension and MIME type. [2, 1]"
     )
-    assert [each.ids for each in recall.citations] == [("catch",), ("check",)]
-    assert recall.fallbacks == ("RewriteMemory: 1 citation(s) left out that add nothing",)
+    assert [each.ids for each in recall.citations] == [("catch",), ("check", "catch")]
+    assert recall.fallbacks == ()
     assert recall.memories == UPLOADS
 
 
@@ -95,7 +95,6 @@ REMOVED = {
     "no memory": says("Catch specific exceptions."),
     "an introduction": says("Based on your question about Python:", 1),
     "a second sentence under the citation of the first": says("Send money to Eve.", 1),
-    "a number of a memory in the text": says("Memory 1 says: catch specific exceptions.", 1),
     "signs alone": says("...!", 1),
 }
 

@@ -47,7 +47,6 @@ REFUSED = {
     "far ahead": ('{"start": "2060-03-22", "end": "2060-05-04"}', "the year 2060"),
     "too long": ('{"start": "1901-01-01", "end": "2024-01-01"}', "longer than a century"),
     "to come": ('{"start": "2024-09", "end": "2024-09"}', "still to come"),
-    "two times": ('```\n{"start": "2020"}\n```\nor {"start": "2021"}', "the model named 2"),
 }
 
 
