@@ -18,8 +18,6 @@ from recall_retrievers.llm.replies import (
     without_thoughts,
 )
 
-_TEXT = ("text", "sentence", "content", "point")
-_NUMBERS = ("memories", "memory", "citations", "sources")
 _MARK = re.compile(
     r"\s*[\[【][^\d\[\]【】]{0,24}(\d+(?:\s*[,，;]\s*\d+)*)\s*(?:†[^\]】]{0,80})?[\]】]"
 )
@@ -105,13 +103,9 @@ def sentences_in(text: str) -> list[str]:
 
 def _claims(item: object) -> Iterator[Claim]:
     fields = item if isinstance(item, Mapping) else {"text": item}
-    text, cited = (
-        next((fields[name] for name in names if name in fields), None)
-        for names in (_TEXT, _NUMBERS)
-    )
+    text, numbers = fields.get("text"), _numbers(fields.get("memories"))
     if not isinstance(text, str):
         return
-    numbers = _numbers(cited)
     if _DEBRIS.search(text):  # and so are its parts
         yield Claim(text, tuple(numbers))
         return
@@ -125,5 +119,5 @@ def _claims(item: object) -> Iterator[Claim]:
 
 def _numbers(cited: object) -> list[int]:
     parts = re.split(r"[,，;\s]+", cited) if isinstance(cited, str) else cited
-    parts = parts if isinstance(parts, list | tuple) else [parts]
-    return [number for part in parts if (number := whole_number(part)) is not None]
+    numbers = map(whole_number, parts if isinstance(parts, list) else [parts])
+    return [number for number in numbers if number is not None]

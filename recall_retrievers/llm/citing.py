@@ -19,7 +19,7 @@ from recall_retrievers.llm.cited_text import read_sentences
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
 from recall_retrievers.llm.model_stage import ShowsMemories
 from recall_retrievers.llm.replies import read_answer, whole_number
-from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
+from recall_retrievers.llm.windows import Window, read_replies, some_failed
 
 SYSTEM = f"""\
 You check sentences against memories. Each sentence names the memories that it cites. It is \
@@ -82,11 +82,8 @@ def written(
 
     outcomes = read_replies([*zip(shown, replies, strict=True)], read)
     outcomes, note = yield from _second_opinions(stage, outcomes, shown)
-    errors = failures(outcomes)
-    if len(errors) == len(outcomes):
-        raise errors[0]
-    verified = [each for each in outcomes if isinstance(each, Verified)]
     recall = some_failed(recall, stage.stage_name, outcomes)
+    verified = [each for each in outcomes if isinstance(each, Verified)]
     notes += [note] if note else []
     recall = recall.fell_back(stage.stage_name, *dict.fromkeys(notes), *notes_on(verified))
     return recall, outcomes
@@ -103,10 +100,11 @@ def _second_opinions(
     asked = {n: e for n, e in enumerate(outcomes) if isinstance(e, Verified) and e.citations}
     if stage.check is None or not asked:
         return outcomes, ""
+    by_model = _is_model(stage.check)
     requests: list[Request] = [
         replace(stage.to_model(_prompt(each.citations, shown[place])), llm=stage.check)
-        if _is_model(stage.check)
-        else Work(partial(_by, stage.check, each, shown[place]))
+        if by_model
+        else Work(partial(_unsupported, stage.check, each.citations, shown[place]))
         for place, each in asked.items()
     ]
     try:
@@ -116,11 +114,14 @@ def _second_opinions(
     results, note = [*outcomes], ""
     for (place, each), answer in zip(asked.items(), answers, strict=True):
         try:
-            refused = _refused(answer, len(each.citations))
+            refused = _read(answer, len(each.citations)) if by_model else answer
         except (ModelError, ReplyError) as error:
             note = f"no second opinion: {described(error)}"
             refused = {n for n, e in enumerate(each.citations, 1) if e in each.doubtful}
-        results[place] = _without(each, refused)
+        rest = tuple(e for n, e in enumerate(each.citations, 1) if n not in refused)
+        nothing = ReplyError(f"no second opinion supports any of {len(refused)} sentences")
+        removed = each.removed + len(refused)
+        results[place] = replace(each, citations=rest, removed=removed) if rest else nothing
     return results, note
 
 
@@ -128,48 +129,34 @@ def _is_model(check: object) -> bool:
     return any(hasattr(check, name) for name in ("invoke", "chat"))
 
 
-def _by(check: object, verified: Verified, window: Window) -> list[int]:
+def _unsupported(check: object, citations: Sequence[Citation], window: Window) -> set[int]:
     """The numbers, from 1, of the sentences that a function does not find supported."""
     assert callable(check)  # noqa: S101 - as `_function_or_model` has seen to
-    return [
-        number
-        for number, each in enumerate(verified.citations, 1)
-        if not check(
-            each.sentence, [body(window.memories[n - window.first - 1]) for n in each.numbers]
-        )
-    ]
-
-
-def _without(verified: Verified, refused: set[int]) -> Verified | ReplyError:
-    """The outcome without the sentences of these numbers; an error if there are no others."""
-    if len(refused) == len(verified.citations):
-        return ReplyError(f"no second opinion supports any of {len(refused)} sentences")
-    kept = tuple(each for n, each in enumerate(verified.citations, 1) if n not in refused)
-    return replace(verified, citations=kept, removed=verified.removed + len(refused))
+    texts = [body(memory) for memory in window.memories]
+    cited = [[texts[n - window.first - 1] for n in each.numbers] for each in citations]
+    pairs = enumerate(zip(citations, cited, strict=True), 1)
+    return {number for number, (each, texts) in pairs if not check(each.sentence, texts)}
 
 
 def _prompt(citations: Sequence[Citation], window: Window) -> Prompt:
-    numbers = sorted({number - window.first for each in citations for number in each.numbers})
-    memories = "\n".join(quoted(number, window.memories[number - 1]) for number in numbers)
-    sentences = "\n".join(
-        fenced(
-            "sentence",
-            harmless(each.sentence),
-            number=str(place),
-            cites=", ".join(str(number - window.first) for number in each.numbers),
-        )
-        for place, each in enumerate(citations, 1)
-    )
-    return Prompt(SYSTEM, f"The memories:\n{memories}\n\nThe sentences:\n{sentences}")
+    cited = [[number - window.first for number in each.numbers] for each in citations]
+    numbers = sorted({number for each in cited for number in each})
+    memories = [quoted(number, window.memories[number - 1]) for number in numbers]
+    sentences = [
+        fenced("sentence", harmless(each.sentence), number=str(n), cites=str(numbers)[1:-1])
+        for n, (each, numbers) in enumerate(zip(citations, cited, strict=True), 1)
+    ]
+    shown = ["The memories:", *memories, "", "The sentences:", *sentences]
+    return Prompt(SYSTEM, "\n".join(shown))
 
 
-def _refused(reply: object, count: int) -> set[int]:
-    """The numbers in the reply of a model, or those of a function."""
+def _read(reply: str | Exception, count: int) -> set[int]:
+    """The numbers of sentences in the reply of a model."""
     if isinstance(reply, Exception):
-        raise reply if isinstance(reply, ModelError) else ReplyError(described(reply))
-    value = reply if isinstance(reply, list) else read_answer(str(reply), "unsupported").value
-    numbers = [whole_number(each) for each in value] if isinstance(value, list) else [None]
-    if not all(number is not None and 1 <= number <= count for number in numbers):
+        raise reply
+    value = read_answer(reply, "unsupported").value
+    numbers = {whole_number(each) for each in value} if isinstance(value, list) else {None}
+    if not numbers <= {*range(1, count + 1)}:
         raise ReplyError(
             f"expected numbers of sentences from 1 to {count}; got {str(value)[:80]!r}"
         )

@@ -20,7 +20,7 @@ from recall_retrievers.llm.fencing import body
 from recall_retrievers.llm.model_stage import ShowsMemories
 from recall_retrievers.llm.prompts import MOST_PAIRS, REPLY_FORMS
 from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
-from recall_retrievers.llm.windows import Orders, Window, failures, read_replies, some_failed
+from recall_retrievers.llm.windows import Orders, Window, read_replies, some_failed
 from recall_retrievers.ranking.fusion import by_score, relevances, start
 
 NOT_JUDGED = "not judged"
@@ -81,15 +81,16 @@ def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -
     best = recall.memories[: stage.window]
     shown = stage.windows(best, orders=stage.orders)
     form = REPLY_FORMS["ranking" if ranked else "scores"]
-    try:
-        replies = yield [stage.about(recall.query, each, system, form) for each in shown]
-    except ModelError as error:
-        return recall.fell_back(stage.stage_name, error)
 
     def read(reply: str, window: Window) -> Scores:
         return read_scores(reply, len(window.memories), window.text, ranked=ranked)
 
-    outcomes = read_replies([*zip(shown, replies, strict=True)], read)
+    try:
+        replies = yield [stage.about(recall.query, each, system, form) for each in shown]
+        outcomes = read_replies([*zip(shown, replies, strict=True)], read)
+        recall = some_failed(recall, stage.stage_name, outcomes)
+    except (ModelError, ReplyError) as error:
+        return recall.fell_back(stage.stage_name, error)
     scores: dict[str, list[float]] = {}
     notes: list[str] = []
     for window, outcome in zip(shown, outcomes, strict=True):
@@ -97,14 +98,10 @@ def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -
             notes += outcome.notes
             for number, score in outcome.value.items():
                 scores.setdefault(identity(window.memories[number - 1]), []).append(score)
-    if not scores:
-        return recall.fell_back(stage.stage_name, failures(outcomes)[0])
     if len(scores) < len(best):
         notes.append(f"{len(best) - len(scores)} of {len(best)} {NOT_JUDGED}")
     recall = replace(recall, memories=_mixed(recall.memories, scores, stage.semantic_share))
-    return some_failed(recall, stage.stage_name, outcomes).fell_back(
-        stage.stage_name, *dict.fromkeys(notes)
-    )
+    return recall.fell_back(stage.stage_name, *dict.fromkeys(notes))
 
 
 def scored(stage: Judge, recall: Recall, scorer: object) -> Flow:

@@ -102,8 +102,7 @@ def read_time(reply: str, query: Query) -> TimeRange | None:
     if start is None and end is None:
         return None
     now = query.reference_time
-    first = None if start is None else _end(start, now)
-    last = None if end is None else _end(end, now)
+    first, last = (None if each is None else _end(each, now) for each in (start, end))
     begin, close = first and first[0], last and last[1]  # whole days include the last one
     if begin and close is None and begin < now:
         close = now
@@ -149,11 +148,9 @@ def _check_plausible(time_range: TimeRange, query: Query) -> None:
 
 def _with_words(time_range: TimeRange, words: object, question: str) -> TimeRange:
     """The range with the words that name it, where the question has the words."""
-    if not isinstance(words, str) or not words.strip():
-        return time_range
-    pattern = rf"(?<![a-z0-9]){re.escape(words.strip())}(?![a-z0-9])"
-    match = re.search(pattern, question, re.IGNORECASE)
-    if match is None:
+    named = re.escape(words.strip()) if isinstance(words, str) else ""
+    match = re.search(rf"(?<![a-z0-9]){named}(?![a-z0-9])", question, re.IGNORECASE)
+    if not named or match is None:
         return time_range
     known = unread_time(question)
     # The search leaves out words with a span. A quotation without the words of time would take

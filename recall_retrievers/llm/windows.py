@@ -138,12 +138,13 @@ def read_replies(
 
 
 def some_failed(recall: Recall, stage: str, outcomes: Sequence[object]) -> Recall:
-    """The recall. If the replies to some windows cannot be used, it names the first error."""
-    errors = failures(outcomes)
+    """The recall. If the replies to some windows cannot be used, it names the first error.
+
+    Raises:
+        Exception: That error, if no reply can be used.
+    """
+    errors = [each for each in outcomes if isinstance(each, Exception)]
+    if len(errors) == len(outcomes):
+        raise errors[0]
     why = [f"{len(errors)} of {len(outcomes)} prompts failed: {described(e)}" for e in errors[:1]]
     return recall.fell_back(stage, *why)
-
-
-def failures(outcomes: Sequence[object]) -> list[Exception]:
-    """The errors among the outcomes."""
-    return [each for each in outcomes if isinstance(each, Exception)]

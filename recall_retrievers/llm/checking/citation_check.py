@@ -78,9 +78,12 @@ class Sources:
     @cached_property
     def words(self) -> frozenset[str]:
         """Their words. The author and the recorded day count as words of a memory."""
-        return frozenset[str]().union(
-            *(words(f"{body(m)} {_author_and_day(m)}") for m in self.memories)
-        )
+        return self.days.union(*(found for _, found in self.sentences))
+
+    @cached_property
+    def days(self) -> frozenset[str]:
+        """The words of their authors and recorded days."""
+        return frozenset[str]().union(*map(words, map(_author_and_day, self.memories)))
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -108,9 +111,8 @@ class Sources:
     def near(self, needed: frozenset[str]) -> frozenset[str]:
         """The words of those three sentences in a row that share most words, and of the day."""
         found = [each for _, each in self.sentences]
-        runs = [frozenset[str]().union(*found[at : at + _NEAR]) for at in range(len(found))]
-        best = max(runs, key=lambda run: len(run & needed), default=frozenset[str]())
-        return best.union(*(words(_author_and_day(memory)) for memory in self.memories))
+        runs = (self.days.union(*found[at : at + _NEAR]) for at in range(len(found)))
+        return max(runs, key=lambda run: len(run & needed), default=self.days)
 
     def nearest(self, needed: frozenset[str]) -> list[str]:
         """Their sentences that share most words with a sentence; several where they tie."""

@@ -38,20 +38,16 @@ def _script(text: str) -> str:
     return max(weighed, key=lambda name: weighed[name]) if letters else ""
 
 
-_DENIALS = """
-    not cannot never no none nobody nothing nowhere neither nor without hardly barely
-"""
+_DENIALS = "not cannot never no none nobody nothing nowhere neither nor without hardly barely"
 # These deny too, but a sentence may put them in other words: "I lack ideas" is "she has no ideas".
 _DOUBTS = """
-    avoid avoids avoided avoiding refuse refuses refused stop stops stopped quit unable fail fails
-    failed lack lacks lacked lacking dislike dislikes disliked hate hates hated unsure uncertain
-    unlikely unwilling unhappy unfamiliar impossible missing hard difficult difficulty difficulties
-    struggle struggles struggling gave rarely seldom few little lost anymore empty reluctant except
-    unless confused
+    avoid refuse stop quit unable fail lack dislike hate unsure uncertain unlikely unwilling unhappy
+    unfamiliar impossible missing hard difficult difficulty struggle gave rarely seldom few little
+    lost anymore empty reluctant except unless confused
 """
 _LINKS = "but because although though until unless when while if so since however"
 _STRICT = frozenset(_DENIALS.split())
-_SOFT = frozenset(_DOUBTS.split())
+_SOFT = frozenset(words(_DOUBTS))
 _BREAKS = frozenset(_LINKS.split())
 _REACH = 7  # words behind a denial that it may be about
 _TOKEN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|[,;:.!?()–—]")
@@ -98,7 +94,7 @@ def polarity(sentence: str) -> Polarity:
 
 def may_deny(text: str) -> bool:
     """Whether a text denies anything, in whatever words."""
-    return polarity(text).denies or bool(_SOFT & {token.lower() for token in _TOKEN.findall(text)})
+    return polarity(text).denies or not _SOFT.isdisjoint(words(text))
 
 
 def _english(sentence: str) -> Iterable[tuple[str, str]]:
@@ -116,7 +112,7 @@ def _english(sentence: str) -> Iterable[tuple[str, str]]:
             kind = "denied" if reach else "doubted" if soft_reach else "affirmed"
             yield from ((stem, kind) for stem in words(word.removesuffix("'s")))
         reach, soft_reach = max(reach - 1, 0), max(soft_reach - 1, 0)
-        if word in _SOFT:
+        if not _SOFT.isdisjoint(words(word)):
             soft_reach = _REACH
 
 
