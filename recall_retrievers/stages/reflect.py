@@ -52,7 +52,7 @@ class Reflect(Cites):
             question and the ids of the memories it cites. The same reflection is stored once,
             and one that repeats a memory is not. Only inside a retriever; a collection that cannot
             be written is named in the trace.
-        min_support: The share of a sentence's words, but for one, that must stand near each other
+        min_support: The share of a sentence's words, but for two, that must stand near each other
             in the memories it cites, 0 to 1; with 0 these need only exist.
         check: A second opinion about the sentences, as in `RewriteMemory`.
 

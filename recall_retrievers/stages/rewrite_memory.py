@@ -40,11 +40,11 @@ class RewriteMemory(Cites):
     """Write one text for the question from the memories; each sentence cites its sources.
 
     Code checks every citation: numbers by value, names, links and images exactly, what is denied,
-    who says it, and enough words. A citation is mended if another memory that was shown shares
-    clearly more words. A sentence in another language than its memories stays and is marked as
-    unchecked. One that fails, repeats another, is longer than 500 characters or follows 20 others
-    is removed, and the trace counts it. If nothing is left, if the model fails, and without a
-    model, the text is the plain memories: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+    and enough words. A citation is mended if another memory that was shown shares clearly more
+    words. A sentence in another language than its memories stays and is marked as unchecked. One
+    that fails, repeats another, is longer than 500 characters or follows 20 others is removed, and
+    the trace counts it. If nothing is left, if the model fails, and without a model, the text is
+    the plain memories: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
 
     A model may reply with an empty list of sentences. The text then says that the memories do not
     answer, and nothing has failed.
@@ -55,7 +55,7 @@ class RewriteMemory(Cites):
     Args:
         llm: The framework's model. None = the memories as they are.
         enable_llm_rewrite: Whether to use the model.
-        min_support: The share of a sentence's words, but for one, that must stand near each other
+        min_support: The share of a sentence's words, but for two, that must stand near each other
             in the memories it cites, 0 to 1; with 0 these need only exist.
         unverified: How to treat sentences that cannot be verified: "remove" them, or "fall_back"
             to the memories as they are.
