@@ -116,10 +116,7 @@ def boiler(words: WordsEmbedding) -> Iterator[RecallStore]:
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call that is tried again is tried at once; tests/stages/test_answering.py waits.
-
-    A private name: how long to wait is no setting.
-    """
+    """A call that is tried again is tried at once. A private name: it is no setting."""
     monkeypatch.setattr(answering, "_BACK_OFF", wait_none())
 
 
