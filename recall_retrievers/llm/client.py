@@ -242,7 +242,7 @@ def _refuses_form(error: ModelError) -> bool:
 
 def _back_off(attempt: int) -> float:
     """The seconds before the next attempt, if the server names none: more every time."""
-    return min(0.5 * 2 ** (attempt - 1), 8.0) + random.uniform(0, 0.5)  # noqa: S311 - no secret
+    return min(0.5 * 2.0 ** (attempt - 1), 8.0) + random.uniform(0, 0.5)  # noqa: S311 - no secret
 
 
 @contextmanager

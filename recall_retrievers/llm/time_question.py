@@ -96,7 +96,8 @@ def read_time(reply: str, query: Query) -> TimeRange | None:
     first, last = (_day_named(answer.get(name), now) for name in ("start", "end"))
     if first is None and last is None:
         return None
-    begin, close = first and first.start, last and last.end  # whole days include the last one
+    begin = first.start if first else None
+    close = last.end if last else None  # whole days include the last one
     if begin and close is None and begin < now:
         close = now
     grain = first.grain if first else last.grain if last else "day"
