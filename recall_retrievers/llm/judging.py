@@ -12,7 +12,7 @@ from statistics import StatisticsError, correlation, fmean
 from typing import Any, ClassVar, cast
 
 from recall_retrievers.core.candidate import Candidate, Step, identity
-from recall_retrievers.core.errors import ModelError, ReplyError
+from recall_retrievers.core.errors import ModelError, ReplyError, described
 from recall_retrievers.core.requests import Refine, Score, Scorer
 from recall_retrievers.core.settings import Count, Share
 from recall_retrievers.core.stage import Flow, Recall, TopN
@@ -20,7 +20,7 @@ from recall_retrievers.llm.fencing import body
 from recall_retrievers.llm.model_stage import ShowsMemories
 from recall_retrievers.llm.prompts import MOST_PAIRS, REPLY_FORMS
 from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
-from recall_retrievers.llm.windows import Orders, Window, read_replies, some_failed
+from recall_retrievers.llm.windows import Orders
 from recall_retrievers.ranking.fusion import by_score, relevances, start
 
 NOT_JUDGED = "not judged"
@@ -57,8 +57,8 @@ class Judge(ShowsMemories):
         orders: In how many orders they are sent, 1 to 3. The scores are averaged, which helps a
             weak model and costs as many calls.
         top_n: How many to keep.
-        window: How many of the best memories the model is shown. The others count like the average
-            of those. One prompt has them all, unless the ``token_budget`` makes it several.
+        window: How many of the best memories the model is shown, if the ``token_budget`` has room.
+            The others count like the average of those.
     """
 
     piece: ClassVar[type | None] = None  # the framework's rerankers are of this class
@@ -72,34 +72,40 @@ class Judge(ShowsMemories):
 def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -> Flow:
     """Let the model judge the candidates, check its judgements, and sort.
 
-    All of them stay. A single memory is not judged: its place is certain. A memory in several
-    orders has the mean of its scores. If no reply can be used, the order and the scores stand, and
-    the trace says so.
+    All of them stay. A single memory is not judged: its place is certain. A memory that is sent in
+    several orders has the mean of its scores. If no reply can be used, the order and the scores
+    stand, and the trace says so.
     """
     if len(recall.memories) < 2:
         return recall
-    best = recall.memories[: stage.window]
-    shown = stage.windows(best, orders=stage.orders)
+    shown = stage.windows(recall.memories[: stage.window], orders=stage.orders)
     form = REPLY_FORMS["ranking" if ranked else "scores"]
-
-    def read(reply: str, window: Window) -> Scores:
-        return read_scores(reply, len(window.memories), window.text, ranked=ranked)
-
     try:
         replies = yield [stage.about(recall.query, each, system, form) for each in shown]
-        outcomes = read_replies([*zip(shown, replies, strict=True)], read)
-        recall = some_failed(recall, stage.stage_name, outcomes)
-    except (ModelError, ReplyError) as error:
+    except ModelError as error:
         return recall.fell_back(stage.stage_name, error)
     scores: dict[str, list[float]] = {}
     notes: list[str] = []
-    for window, outcome in zip(shown, outcomes, strict=True):
-        if isinstance(outcome, Answer):
-            notes += outcome.notes
-            for number, score in outcome.value.items():
-                scores.setdefault(identity(window.memories[number - 1]), []).append(score)
-    if len(scores) < len(best):
-        notes.append(f"{len(best) - len(scores)} of {len(best)} {NOT_JUDGED}")
+    errors: list[Exception] = []
+    for window, reply in zip(shown, replies, strict=True):
+        if isinstance(reply, ModelError):
+            errors.append(reply)
+            continue
+        try:
+            answer = read_scores(reply, len(window.memories), window.text, ranked=ranked)
+        except ReplyError as error:
+            errors.append(error)
+            continue
+        notes += answer.notes
+        for number, score in answer.value.items():
+            scores.setdefault(identity(window.memories[number - 1]), []).append(score)
+    if not scores:
+        return recall.fell_back(stage.stage_name, errors[0])
+    if errors:
+        notes.append(f"{len(errors)} of {len(shown)} prompts failed: {described(errors[0])}")
+    sent = len(shown[0].memories)
+    if len(scores) < sent:
+        notes.append(f"{sent - len(scores)} of {sent} {NOT_JUDGED}")
     recall = replace(recall, memories=_mixed(recall.memories, scores, stage.semantic_share))
     return recall.fell_back(stage.stage_name, *dict.fromkeys(notes))
 

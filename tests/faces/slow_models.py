@@ -17,10 +17,6 @@ GIVEN = [
 ]
 
 
-THREE_WINDOWS: dict[str, Any] = {"token_budget": 100, "token_counter": lambda _: 45}
-"""Settings with which a prompt has room for two of these memories."""
-
-
 def all_judged(prompt: str) -> str:
     """The last memory of a window is the best: a ranking, a text and points in one reply."""
     numbers = range(1, prompt.count("<memory ") + 1)

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from faces.adapters import FACES, Face, Found, ScriptedChat, ScriptedLLM, node, once
 from faces.form_models import FormChat, FormLLM
-from faces.slow_models import GIVEN, THREE_WINDOWS, all_judged, slow_model
+from faces.slow_models import GIVEN, all_judged, slow_model
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -318,74 +318,33 @@ def test_when_the_server_wants_to_be_asked_again() -> None:
 NOW = "2024-03-08T12:00:00Z"
 
 
-def failing_on(marker: str, then: Callable[[], Any]) -> Callable[[str], str]:
-    """Judges, but for the prompt that holds the marker."""
-
-    def reply(prompt: str) -> str:
-        if marker in prompt:
-            then()
-        return all_judged(prompt)
-
-    return reply
-
-
-def down() -> None:
-    raise ConnectionError("the model is down")
-
-
 @once
 @pytest.mark.parametrize("stage", ["SemanticRank", "RerankMemory"])
-def test_a_window_that_fails_costs_itself_alone(face: Face, stage: str) -> None:
-    model = face.model(failing_on("said 2.", down))  # the second of three windows
+def test_a_prompt_that_fails_costs_itself_alone(face: Face, stage: str) -> None:
+    def down_in_another_order(prompt: str) -> str:
+        if '<memory number="1">\nThe dentist said 0.' not in prompt:
+            raise ConnectionError("the model is down")
+        return all_judged(prompt)
 
-    made = getattr(face, stage)(llm=model, **THREE_WINDOWS, semantic_share=0.8)
+    made = getattr(face, stage)(llm=face.model(down_in_another_order), orders=2, semantic_share=1)
     found = face.refine(made, GIVEN, "the dentist")
 
-    scores = {each.id: each.score for each in found}
-    before = {each.id: each.score or 0 for each in GIVEN}
-    judged = {"0": 0.1, "1": 0.2, "4": 0.1}
-    mean = sum(judged.values()) / 3  # what those of the failed window count as
-    share = 0.8 * (1 - sum(judged.values()) / 20) ** 2
-    assert scores == pytest.approx(
-        {name: (1 - share) * before[name] + share * judged.get(name, mean) for name in before}
-    )
-    assert [each.id for each in found] == ["1", "0", "2", "3", "4"]
-    assert [e.metadata["recall_semantic"] for e in found if e.id in "23"] == ["not judged"] * 2
+    assert [each.id for each in found] == ["4", "3", "2", "1", "0"]
     assert found[0].metadata["recall_degraded"] == (
-        f"{stage}: 1 of 3 prompts failed: ConnectionError: the model is down; "
-        f"{stage}: 2 of 5 not judged"
+        f"{stage}: 1 of 2 prompts failed: ConnectionError: the model is down"
     )
 
 
-@once
-def test_of_a_text_the_part_that_fails_is_told_plainly(face: Face) -> None:
-    model = face.model(failing_on("said 3.", down))
-    given = [Found(each.id, each.content + " word" * 60, each.score, {}) for each in GIVEN]
-    stage = face.RewriteMemory(llm=model, token_budget=200, token_counter=lambda t: len(t.split()))
-
-    [told] = face.refine(stage, given, "the dentist")
-
-    rewritten, *plain, last = told.content.split("\n\n")
-    assert rewritten.startswith("The dentist said 0. word")
-    assert [each.strip()[:36] for each in plain] == [
-        f"Memory {n + 1} :\n Content: The dentist said {n}"[:36] for n in (2, 3)
-    ]
-    assert last.endswith("[5]")
-    assert "1 of 3 prompts failed" in told.metadata["recall_degraded"]
-
-
-def test_windows_are_asked_at_the_same_time(face: Face) -> None:
+def test_prompts_are_sent_at_the_same_time(face: Face) -> None:
     together = threading.Barrier(3, timeout=10)
 
     def reply(prompt: str) -> str:
-        together.wait()  # passes only when all three windows are being asked
+        together.wait()  # passes only when all three have come
         return all_judged(prompt)
 
     if not face.is_langchain and face.is_async:
         return  # a CustomLLM has no async of its own; that of SlowLLM below is asked at once
-    found = face.refine(
-        face.SemanticRank(llm=face.model(reply), **THREE_WINDOWS), GIVEN, "the dentist"
-    )
+    found = face.refine(face.SemanticRank(llm=face.model(reply), orders=3), GIVEN, "the dentist")
 
     assert "recall_degraded" not in found[0].metadata
 
@@ -561,7 +520,7 @@ def cost(face: Face, model: Any, **settings: Any) -> str:
 
 
 def test_the_counts_of_the_model_are_taken(face: Face) -> None:
-    usage = cost(face, counting(face, all_judged), **THREE_WINDOWS)
+    usage = cost(face, counting(face, all_judged), orders=3)
 
     assert usage == f"SemanticRank: 3 calls, {3 * SENT} tokens in, {3 * RECEIVED} out"
 

@@ -176,7 +176,6 @@ def verify(
     claims: Sequence[Claim],
     memories: Sequence[Candidate],
     min_support: float,
-    first: int = 0,
     *,
     appeal: bool = False,
 ) -> Verified:
@@ -206,7 +205,7 @@ def verify(
         needed = _telling(claim.sentence)
         citation = Citation(
             claim.sentence,
-            tuple(first + number for number in judged.numbers),
+            tuple(judged.numbers),
             tuple(memories[number - 1].id for number in judged.numbers),
             tuple("".join(shown(n).nearest(needed)[:1])[:_LONGEST_QUOTE] for n in judged.numbers),
             judged.checked,
@@ -218,16 +217,13 @@ def verify(
     return Verified(tuple(citations), removed, mended, frozenset(doubtful))
 
 
-def notes_on(outcomes: Sequence[Verified]) -> list[str]:
+def notes_on(outcome: Verified) -> list[str]:
     """What a reader should know about checked sentences, for the trace."""
+    unchecked = sum(not citation.checked for citation in outcome.citations)
     counts = {
-        "sentence(s) left out that do not rest on what they cite": sum(e.removed for e in outcomes),
-        "citation(s) mended: another memory shares clearly more words": sum(
-            each.mended for each in outcomes
-        ),
-        "sentence(s) unchecked, as their memories are in another language": sum(
-            not citation.checked for each in outcomes for citation in each.citations
-        ),
+        "sentence(s) left out that do not rest on what they cite": outcome.removed,
+        "citation(s) mended: another memory shares clearly more words": outcome.mended,
+        "sentence(s) unchecked, as their memories are in another language": unchecked,
     }
     return [f"{count} {what}" for what, count in counts.items() if count]
 
