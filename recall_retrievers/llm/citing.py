@@ -68,7 +68,7 @@ def written(
     if appeal and verified.citations:
         verified, note = yield from _second_opinion(stage, verified, window)
         notes += [note] if note else []
-    if left_out := [each.id for each in recall.memories if each not in window.memories]:
+    if left_out := [m.id or m.content[:20] for m in recall.memories if m not in window.memories]:
         notes.append(f"no room for memories {', '.join(left_out)}")
     return recall.fell_back(stage.stage_name, *notes, *notes_on(verified)), verified
 
