@@ -209,24 +209,18 @@ def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False
     if not isinstance(entries, list):
         raise ReplyError(f"expected a list of {name}; got {reply[:80]!r}")
     pairs = [pair for each in entries if (pair := _pair(each)) is not None]
-    numbers = [number for number, _ in pairs]
-    places = [*map(whole_number, entries)] if ranked and not pairs else []
-    if None not in places:
-        numbers += [number for number in places if number is not None]
-    # A reply counts the memories from 0 if it has 0, and not the highest number.
-    first = 1 if len({*numbers}) > 1 and min(numbers) == 0 and max(numbers) < count else 0
-    sent = range(1 - first, 1 - first + count)
-    if not pairs:
-        ranking = dict.fromkeys(number for number in numbers if number in sent)
-        pairs = [(number, 1 - place / count) for place, number in enumerate(ranking)]
-    known = [(n + first, score) for n, score in pairs if n in sent and score >= 0]
-    scores = dict(known)
-    notes = [*answer.notes, *(["numbers from 0"] if first else [])]
-    if set(known) != set(scores.items()):
+    if ranked and not pairs:
+        ranking = dict.fromkeys(map(whole_number, entries))
+        places = enumerate([] if None in ranking else ranking)
+        pairs = [(number or 0, max(0.0, 1 - place / count)) for place, number in places]
+    known = [(number, score) for number, score in pairs if 1 <= number <= count and score >= 0]
+    scores, notes = dict(known), [*answer.notes]
+    if len({*known}) > len(scores):
         notes.append("of several scores, the last one counts")
     if not notes and len(entries) == len(scores) < MOST_PAIRS and (scores or name in reply):
         scores = dict.fromkeys(range(1, count + 1), 0.0) | scores  # the others do not help
-    if not scores:
+    from_0 = 0 in dict(pairs) and count not in scores  # the numbers may be those of others
+    if not scores or (from_0 and len(scores) > 1):
         raise ReplyError(f"expected {name} for memories 1 to {count}; got {reply[:80]!r}")
     return _on_scale(scores, notes)
 
