@@ -74,6 +74,27 @@ def test_is_refused(sentence: str, memory: str) -> None:
     assert checked(sentence, memory).removed == 1
 
 
+MARKET = "Ann paid for tea at the market."
+ADDING = {
+    "the same": (["Ann drinks tea.", "Ann drinks tea daily."], "Ann drinks tea.", (1, 2)),
+    "a part": ([MARKET, "Ann paid.", "Ann."], MARKET, (1,)),
+    "parts": (["Ann paid for tea.", "A market."], MARKET, (1, 2)),
+    "the number": ([MARKET, "Ann paid 80."], "Ann paid 80 for tea at the market.", (1, 2)),
+}
+
+
+@table(("contents", "sentence", "cited"), ADDING.values(), ids=ADDING)
+def test_a_citation_that_adds_nothing_is_left_out(
+    contents: list[str], sentence: str, cited: tuple[int, ...]
+) -> None:
+    claim = Claim(sentence, tuple(range(1, len(contents) + 1)))
+
+    outcome = verify([claim], [Candidate(content=each) for each in contents], 0.4)
+
+    assert [each.numbers for each in outcome.citations] == [cited]
+    assert outcome.spare == len(contents) - len(cited)
+
+
 def test_every_sentence_of_a_memory_rests_on_it() -> None:
     text = (
         "Emily: I don't have any plans yet, but I'll be going soon. The museum is called the "

@@ -163,12 +163,13 @@ class Judgement:
 class Verified:
     """The sentences that passed, the ``doubtful`` among them, and how many failed.
 
-    Some citations are mended.
+    Some citations are mended, or left out as ``spare``.
     """
 
     citations: tuple[Citation, ...]
     removed: int
     mended: int = 0
+    spare: int = 0
     doubtful: frozenset[Citation] = frozenset()
 
 
@@ -181,8 +182,9 @@ def verify(
 ) -> Verified:
     """Remove the sentences that do not rest on the memories they cite.
 
-    - A cited memory must exist and share a word with the sentence. If another memory that was shown
-      shares clearly more of its words, the citation is mended: it goes there.
+    - A cited memory must exist, share a word with the sentence, and add one to the others or say as
+      much as all of them. If another memory that was shown shares clearly more of its words, the
+      citation is mended: it goes there.
     - Its numbers must stand there by value, its names as they are, its images, links, tags and
       addresses exactly, these whatever ``min_support`` is. If it denies something, so must the
       memory, and the other way round.
@@ -196,25 +198,28 @@ def verify(
     shown = shown_of(memories)
     citations: list[Citation] = []
     doubtful = set[Citation]()
-    mended = 0
+    mended = spare = 0
     for claim in claims:
         judged = judge(claim, shown, len(memories), min_support)
         if judged.broken - {"words"} or (judged.broken and not appeal):
             continue
         mended += not set(judged.numbers) <= set(claim.numbers)
-        needed = _telling(claim.sentence)
+        needed, numbers = _telling(claim.sentence), judged.numbers
+        if judged.checked and min_support:
+            numbers = _that_add(numbers, claim.sentence, shown)
+            spare += len(judged.numbers) - len(numbers)
         citation = Citation(
             claim.sentence,
-            tuple(judged.numbers),
-            tuple(memories[number - 1].id for number in judged.numbers),
-            tuple("".join(shown(n).nearest(needed)[:1])[:_LONGEST_QUOTE] for n in judged.numbers),
+            tuple(numbers),
+            tuple(memories[number - 1].id for number in numbers),
+            tuple("".join(shown(n).nearest(needed)[:1])[:_LONGEST_QUOTE] for n in numbers),
             judged.checked,
         )
         citations.append(citation)
         if judged.broken:
             doubtful.add(citation)
     removed = len(claims) - len(citations)
-    return Verified(tuple(citations), removed, mended, frozenset(doubtful))
+    return Verified(tuple(citations), removed, mended, spare, frozenset(doubtful))
 
 
 def notes_on(outcome: Verified) -> list[str]:
@@ -223,6 +228,7 @@ def notes_on(outcome: Verified) -> list[str]:
     counts = {
         "sentence(s) left out that do not rest on what they cite": outcome.removed,
         "citation(s) mended: another memory shares clearly more words": outcome.mended,
+        "citation(s) left out that add nothing": outcome.spare,
         "sentence(s) unchecked, as their memories are in another language": unchecked,
     }
     return [f"{count} {what}" for what, count in counts.items() if count]
@@ -258,6 +264,17 @@ def judge(claim: Claim, shown: Shown, count: int, min_support: float) -> Judgeme
     }
     rules = (rule for rule, fails in broken.items() if fails)
     return Judgement(numbers, frozenset([*_missing(sentence, sources), *rules]))
+
+
+def _that_add(numbers: Sequence[int], sentence: str, shown: Shown) -> Sequence[int]:
+    """The memories that add to a sentence, or say as much of it as all the others."""
+    said = {number: _telling(sentence) & shown(number).words for number in numbers}
+    for number in sorted(said, key=lambda number: len(said[number])):
+        rest = [each for each in numbers if each != number]
+        by_others = frozenset[str]().union(*map(said.__getitem__, rest))
+        if said[number] < by_others and not [*_missing(sentence, shown(*rest))]:
+            numbers = rest
+    return numbers
 
 
 def _telling(sentence: str) -> frozenset[str]:
