@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -13,12 +13,11 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.llm.fencing import body, harmless, quoted, quoted_messages, quoted_question
 from recall_retrievers.text.tokens import Counter, cut, token_counter
 
-T = TypeVar("T")
-
 Orders = Annotated[int, Field(ge=1, le=3)]
 """In how many orders the memories are sent."""
 
 _SHOWN = 1000  # characters of a message in a prompt
+_HAVE_ROOM = 5  # memories, however long they are
 _LEAST = 16  # tokens of a memory that a prompt shows, however small the budget is
 _LONG_NUMBER = 999  # stands for the final number of a memory, which is not known yet and not longer
 
@@ -47,19 +46,20 @@ def windows(
 ) -> list[Window]:
     """The memories that fit into a prompt, in so many orders.
 
-    One that does not fit is left out, and shorter ones after it may still fit. The first always
-    stays: if it is longer than the budget, it is cut, with a mark.
+    One that does not fit is left out, and shorter ones after it may still fit. A long one is cut,
+    with a mark, so that five have room.
     """
     count = count or token_counter()
-
-    def size(memory: Candidate, shown: str) -> int:
-        return count(quoted(_LONG_NUMBER, memory, shown)) + 1  # and the line end
-
-    texts = [(memory, harmless(body(memory))) for memory in memories]
-    for memory, whole in texts[:1]:
+    longest = budget // min(len(memories), _HAVE_ROOM)
+    fitting: list[tuple[Candidate, str]] = []
+    for memory in memories:
         # The text is a full stop: around an empty text, two line ends would count as one token.
-        texts[0] = memory, cut(whole, max(budget + 1 - size(memory, "."), _LEAST), count)
-    fitting = _fitting([(each, size(*each)) for each in texts], budget)
+        room = max(longest - count(quoted(_LONG_NUMBER, memory, ".")), _LEAST)
+        shown = cut(harmless(body(memory)), room, count)
+        needed = count(quoted(_LONG_NUMBER, memory, shown)) + 1  # and the line end
+        if not fitting or needed <= budget:
+            fitting.append((memory, shown))
+            budget -= needed
     # No reversal: models read the middle of a prompt worst, and it would stay the middle. The
     # shuffles are the same every time, and no secret.
     turned = [random.Random(n).sample(fitting, len(fitting)) for n in range(1, orders)]  # noqa: S311
@@ -80,24 +80,20 @@ def fit_budget(
     The first memory always stays. If it is longer than the whole budget, it is cut, with a mark.
     """
     count = count or token_counter()
-    chosen = _fitting([(memory, count(body(memory))) for memory in memories], budget)
-    others = [memory for memory in memories if memory not in chosen]
-    if chosen and count(body(chosen[0])) > budget:
-        chosen[0] = _shortened(chosen[0], budget, count)
+    chosen: list[Candidate] = []
+    others: list[Candidate] = []
+    for memory in memories:
+        size = count(body(memory))
+        if chosen and size > budget:
+            others.append(memory)
+            continue
+        chosen.append(memory if size <= budget else _shortened(memory, budget, count))
+        budget -= size
     if not others:
         return chosen
     left_out = ", ".join(each.id or each.content[:20] for each in others)
     step = Step("TokenBudget", notes={"left_out": left_out})
     return [memory.after(memory.score, step) for memory in chosen]
-
-
-def _fitting(sized: Sequence[tuple[T, int]], budget: int) -> list[T]:
-    fitting: list[T] = []
-    for each, size in sized:
-        if not fitting or size <= budget:
-            fitting.append(each)
-            budget -= size
-    return fitting
 
 
 def _shortened(memory: Candidate, budget: int, count: Counter) -> Candidate:

@@ -63,8 +63,8 @@ class RewriteMemory(Cites):
             against, which it alone can keep: a function that gets a sentence and the texts of its
             memories, and returns whether they support it; or a chat model, which is asked once for
             all sentences. None = no second opinion.
-        token_budget: How many tokens of memories go into the prompt. The best that fit are used,
-            and the trace names the others.
+        token_budget: How many tokens of memories go into the prompt. Long ones are cut there, so
+            that five fit. The best are used, and the trace names the others.
 
     Examples:
         >>> from datetime import UTC, datetime

@@ -152,7 +152,7 @@ def test_no_more_memories_are_told_than_were_asked_for() -> None:
 def test_memories_that_have_no_room_in_the_prompt_are_named() -> None:
     query = Query(text="dentist", reference_time=NOW)
     many = tuple(
-        Candidate(content=f"Visit {n}: tooth. " + "word " * 80, id=f"m{n}") for n in range(4)
+        Candidate(content=f"Visit {n}: tooth. " + "word " * 80, id=f"m{n}") for n in range(7)
     )
     stage = RewriteMemory(llm=object(), token_budget=200, token_counter=lambda t: len(t.split()))
 
@@ -162,7 +162,7 @@ def test_memories_that_have_no_room_in_the_prompt_are_named() -> None:
     )
 
     assert recall.text == "Visit 1: a tooth. [2]"
-    assert recall.fallbacks == ("RewriteMemory: no room for memories m2, m3",)
+    assert recall.fallbacks == ("RewriteMemory: no room for memories m5, m6",)
     assert recall.memories == many
 
 
