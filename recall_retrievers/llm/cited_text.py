@@ -44,10 +44,10 @@ def read_sentences(reply: str, name: str) -> Answer[tuple[Claim, ...]]:
         answer = read_answer(reply, name)
         if answer.value == []:
             return Answer((), answer.notes)
-        claims, notes = _claims_of(answer.value), answer.notes
+        claims, notes = [*_claims(answer.value)], answer.notes
     except ReplyError:
         text = without_thoughts(reply)
-        claims, notes = _claims_of(text), ("it is prose with marks, and no JSON",)
+        claims, notes = [*_claims(text)], ("it is prose with marks, and no JSON",)
         if "{" in text or not any(claim.numbers for claim in claims):
             raise
     shown = _readable(claims)
@@ -65,7 +65,7 @@ def finished_claims(text: str, name: str) -> list[Claim]:
     """
     opening = re.match(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(name)}"\s*:\s*\[', text)
     entries, _ = whole_entries(text, opening.end()) if opening else ([], False)
-    return _readable(_claims_of(entries))
+    return _readable([*_claims(entries)])
 
 
 def _readable(claims: Sequence[Claim]) -> list[Claim]:
@@ -76,16 +76,6 @@ def _readable(claims: Sequence[Claim]) -> list[Claim]:
             once.setdefault(each.sentence, []).extend(each.numbers)
     merged = [Claim(sentence, tuple(dict.fromkeys(cited))) for sentence, cited in once.items()]
     return merged[:MOST_SENTENCES]
-
-
-def _claims_of(value: object) -> list[Claim]:
-    """The sentences in the value of a reply, each with the numbers it cites; none is checked yet.
-
-    The value is a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks like [1] in
-    them. Marks within a text count for their sentence and are taken out of it.
-    """
-    items = value if isinstance(value, list) else [value]
-    return [claim for item in items for claim in _claims(item)]
 
 
 def sentences_in(text: str) -> list[str]:
@@ -101,20 +91,26 @@ def sentences_in(text: str) -> list[str]:
     return sentences
 
 
-def _claims(item: object) -> Iterator[Claim]:
-    fields = item if isinstance(item, Mapping) else {"text": item}
-    text, numbers = fields.get("text"), _numbers(fields.get("memories"))
-    if not isinstance(text, str):
-        return
-    if _DEBRIS.search(text):  # and so are its parts
-        yield Claim(text, tuple(numbers))
-        return
-    # "Tea is at four. [1]": the mark stands behind the stop of the sentence that it belongs to.
-    for sentence in sentences_in(_MARKS_BEHIND.sub(r"\2\1 ", text)):
-        marked = [number for mark in _MARK.finditer(sentence) for number in _numbers(mark[1])]
-        bare = _MARK.sub("", sentence).strip()
-        if bare:
-            yield Claim(bare, tuple(dict.fromkeys([*numbers, *marked])))
+def _claims(value: object) -> Iterator[Claim]:
+    """The sentences in the value of a reply, each with the numbers it cites; none is checked yet.
+
+    The value is a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks like [1] in
+    them. Marks within a text count for their sentence and are taken out of it.
+    """
+    for item in value if isinstance(value, list) else [value]:
+        fields = item if isinstance(item, Mapping) else {"text": item}
+        text, numbers = fields.get("text"), _numbers(fields.get("memories"))
+        if not isinstance(text, str):
+            continue
+        if _DEBRIS.search(text):  # and so are its parts
+            yield Claim(text, tuple(numbers))
+            continue
+        # "Tea is at four. [1]": the mark stands behind the stop of the sentence it belongs to.
+        for sentence in sentences_in(_MARKS_BEHIND.sub(r"\2\1 ", text)):
+            marked = [number for mark in _MARK.finditer(sentence) for number in _numbers(mark[1])]
+            bare = _MARK.sub("", sentence).strip()
+            if bare:
+                yield Claim(bare, tuple(dict.fromkeys([*numbers, *marked])))
 
 
 def _numbers(cited: object) -> list[int]:
