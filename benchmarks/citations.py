@@ -34,7 +34,7 @@ from recall_retrievers.llm.fencing import body
 from recall_retrievers.text.words import words
 
 THRESHOLD = 0.4  # of the plain shares of words; a lower one catches next to nothing
-RULES = ("numbers", "names", "negation", "speaker", "words", "clauses")
+RULES = ("numbers", "names", "negation", "words")
 MEAN = "mean of the sets"
 _FIELDS = ("id", "content", "author", "created_at", "when_to_use")
 

@@ -27,7 +27,7 @@ from recall_retrievers.core.stage import StageRun
 from recall_retrievers.core.streamed import Show
 from recall_retrievers.core.world import ListingStore, World, each_of, settled
 from recall_retrievers.llm.client import Client, Send, ask_models
-from recall_retrievers.llm.model_output import Spent, as_reply, with_marks
+from recall_retrievers.llm.model_output import Spent, as_reply
 from recall_retrievers.retriever.stage_list import StageInput as OwnStageInput
 
 StageInput = OwnStageInput | BaseDocumentCompressor  # what may be passed as a stage
@@ -98,7 +98,7 @@ def client(callbacks: BaseCallbackManager, *, asynchronous: bool) -> Client:
 
     async def send(model: Model, prompt: Prompt, spent: Spent) -> str:
         invoke = model.ainvoke if asynchronous else model.invoke
-        return _text(await settled(invoke(_messages(prompt), counting(spent))), prompt)
+        return _text(await settled(invoke(_messages(prompt), counting(spent))))
 
     def formed(prompt: Prompt) -> Send | None:
         model = _in_form(prompt)
@@ -181,20 +181,8 @@ def _messages(prompt: Prompt) -> list[BaseMessage]:
     return [*system, HumanMessage(prompt.user)]
 
 
-def _text(reply: object, prompt: Prompt) -> str:
+def _text(reply: object) -> str:
     """The text of a reply; of a tool call, its arguments, also after a sentence."""
     if isinstance(reply, AIMessage) and reply.tool_calls and "{" not in str(reply.text):
         return as_reply(reply.tool_calls[0]["args"])
-    if isinstance(reply, BaseMessage):
-        parts = [] if isinstance(reply.content, str) else [_cited(block) for block in reply.content]
-        return with_marks(parts, prompt.user) if parts else str(reply.text)
-    return as_reply(reply)
-
-
-def _cited(block: object) -> tuple[str, list[str]]:
-    """The text of a block, and the passages that it cites, as Anthropic or LangChain has them."""
-    if not isinstance(block, dict) or block.get("type") != "text":
-        return (block if isinstance(block, str) else ""), []
-    cited = [*(block.get("citations") or ()), *(block.get("annotations") or ())]
-    passages = [passage.get("cited_text") for passage in cited if isinstance(passage, dict)]
-    return str(block.get("text") or ""), [x for x in passages if isinstance(x, str)]
+    return str(reply.text) if isinstance(reply, BaseMessage) else as_reply(reply)

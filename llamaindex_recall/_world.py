@@ -35,7 +35,7 @@ from recall_retrievers.core.requests import Prompt, Refine, Reply
 from recall_retrievers.core.stage import StageRun
 from recall_retrievers.core.world import World, each_of, settled
 from recall_retrievers.llm.client import Client, Send, ask_models
-from recall_retrievers.llm.model_output import Spent, as_reply, with_marks
+from recall_retrievers.llm.model_output import Spent, as_reply
 from recall_retrievers.retriever.stage_list import StageInput as OwnStageInput
 
 StageInput = OwnStageInput | BaseNodePostprocessor  # what may be passed as a stage
@@ -148,7 +148,7 @@ def client(*, asynchronous: bool) -> Client:
         chat = _model(prompt).achat if asynchronous else _model(prompt).chat
         response = await settled(chat(_messages(prompt)))
         _count(spent, response)
-        return _text(response.message, prompt)
+        return _text(response.message)
 
     def formed(prompt: Prompt) -> Send | None:
         # Only of models that call functions: LlamaIndex would read the JSON of others itself.
@@ -212,17 +212,9 @@ def _part(response: ChatResponse, before: str) -> str:
     return (response.message.content or "").removeprefix(before)
 
 
-def _text(message: ChatMessage, prompt: Prompt) -> str:
+def _text(message: ChatMessage) -> str:
     """The text of a reply, with nothing between its blocks; of a tool call, its arguments."""
-    parts: list[tuple[str, list[str]]] = []
-    for block in message.blocks:
-        if isinstance(block, TextBlock):
-            parts.append((block.text, []))
-            continue
-        cited = getattr(block, "cited_content", None)  # of a CitationBlock, which is new
-        if parts and isinstance(cited, TextBlock):
-            parts[-1][1].append(cited.text)
-    text = with_marks(parts, prompt.user)
+    text = "".join(block.text for block in message.blocks if isinstance(block, TextBlock))
     if "{" not in text:  # a sentence before the call, if anything
         for block in message.blocks:
             arguments = getattr(block, "tool_kwargs", None)  # of a ToolCallBlock; 0.14.0 has none

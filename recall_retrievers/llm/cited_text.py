@@ -18,8 +18,6 @@ from recall_retrievers.llm.replies import (
     without_thoughts,
 )
 
-_TEXT = ("text", "sentence", "content", "point")
-_NUMBERS = ("memories", "memory", "citations", "sources")
 _MARK = re.compile(
     r"\s*[\[【][^\d\[\]【】]{0,24}(\d+(?:\s*[,，;]\s*\d+)*)\s*(?:†[^\]】]{0,80})?[\]】]"
 )
@@ -30,7 +28,6 @@ _ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:[A-HJ-Z]|Dr|Mrs?|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|bzw|e\.g|i\.e|z\. ?B)\.$"
 )
 _LONGEST = 500  # characters of a sentence
-_MOST = 1_000  # entries
 _DEBRIS = re.compile(  # of JSON, Python, YAML and tables
     r"""[\[{]\s*["']|^\s*\||^\W*(?:text|sentences?|points|memories)["']?\s*:""", re.MULTILINE
 )
@@ -39,25 +36,26 @@ _DEBRIS = re.compile(  # of JSON, Python, YAML and tables
 def read_sentences(reply: str, name: str) -> Answer[tuple[Claim, ...]]:
     """The sentences of a reply, with the memory numbers they cite. Nobody has checked them yet.
 
-    An empty list under the name is an answer: the memories do not help. Left out, and named in the
-    notes, are remains of JSON, a sentence that was there before, what is longer than 500
-    characters, and what comes after 20 sentences.
+    An empty list under the name is an answer: the memories do not help. Left out, and counted in
+    the notes, are sentences that repeat one, remains of JSON, those longer than 500 characters, and
+    what comes after 20 sentences.
     """
     try:
         answer = read_answer(reply, name)
         if answer.value == []:
             return Answer((), answer.notes)
-        claims, notes = claims_of(answer.value), answer.notes
-        if not claims:
-            raise ReplyError(f"expected sentences; got {reply[:80]!r}")  # noqa: TRY301
-    except ReplyError as error:
-        claims, notes = _prose(without_thoughts(reply)), ("it is prose with marks, and no JSON",)
-        if not claims:
-            raise error from None
-    shown, left_out = _readable(claims)
+        claims, notes = [*_claims(answer.value)], answer.notes
+    except ReplyError:
+        text = without_thoughts(reply)
+        claims, notes = [*_claims(text)], ("it is prose with marks, and no JSON",)
+        if "{" in text or not any(claim.numbers for claim in claims):
+            raise
+    shown = _readable(claims)
     if not shown:
-        raise ReplyError(f"expected sentences; got {', '.join(left_out)}: {reply[:80]!r}")
-    return Answer(tuple(shown), (*notes, *left_out))
+        raise ReplyError(f"expected sentences; got {reply[:80]!r}")
+    count = len(claims) - len(shown)
+    left_out = [f"{count} sentence(s) left out that repeat one, are too long or no prose"]
+    return Answer(tuple(shown), (*notes, *left_out[: count > 0]))
 
 
 def finished_claims(text: str, name: str) -> list[Claim]:
@@ -66,39 +64,18 @@ def finished_claims(text: str, name: str) -> list[Claim]:
     A reply that begins with anything else, such as thoughts, has none before it ends.
     """
     opening = re.match(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(name)}"\s*:\s*\[', text)
-    entries, _ = whole_entries(text, opening.end(), _MOST) if opening else ([], False)
-    return _readable(claims_of(entries))[0]
+    entries, _ = whole_entries(text, opening.end()) if opening else ([], False)
+    return _readable([*_claims(entries)])
 
 
-def _readable(claims: Sequence[Claim]) -> tuple[list[Claim], list[str]]:
-    """The sentences that a reader can use, and how many were left out, and why."""
-    prose = [each for each in claims if not _DEBRIS.search(each.sentence)]
+def _readable(claims: Sequence[Claim]) -> list[Claim]:
+    """The sentences that a reader can use, each once, with all the numbers that it cites."""
     once: dict[str, list[int]] = {}
-    for each in prose:
-        once.setdefault(each.sentence, []).extend(each.numbers)
-    short = [
-        Claim(sentence, tuple(dict.fromkeys(numbers)))
-        for sentence, numbers in once.items()
-        if len(sentence) <= _LONGEST
-    ]
-    counts = {
-        "that are no prose": len(claims) - len(prose),
-        "that were there before": len(prose) - len(once),
-        f"of more than {_LONGEST} characters": len(once) - len(short),
-        f"after the first {MOST_SENTENCES}": max(len(short) - MOST_SENTENCES, 0),
-    }
-    left_out = [f"{count} sentence(s) left out {why}" for why, count in counts.items() if count]
-    return short[:MOST_SENTENCES], left_out
-
-
-def claims_of(value: object) -> list[Claim]:
-    """The sentences in the value of a reply, each with the numbers it cites; none is checked yet.
-
-    The value is a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks like [1] in
-    them. Marks within a text count for their sentence and are taken out of it.
-    """
-    items = value if isinstance(value, list) else [value]
-    return [claim for item in items for claim in _claims(item)]
+    for each in claims:
+        if len(each.sentence) <= _LONGEST and not _DEBRIS.search(each.sentence):
+            once.setdefault(each.sentence, []).extend(each.numbers)
+    merged = [Claim(sentence, tuple(dict.fromkeys(cited))) for sentence, cited in once.items()]
+    return merged[:MOST_SENTENCES]
 
 
 def sentences_in(text: str) -> list[str]:
@@ -114,33 +91,29 @@ def sentences_in(text: str) -> list[str]:
     return sentences
 
 
-def _prose(text: str) -> list[Claim]:
-    """The sentences of a text with marks; none if it has none, or something like an object."""
-    claims = claims_of(text) if "{" not in text else []
-    return claims if any(claim.numbers for claim in claims) else []
+def _claims(value: object) -> Iterator[Claim]:
+    """The sentences in the value of a reply, each with the numbers it cites; none is checked yet.
 
-
-def _claims(item: object) -> Iterator[Claim]:
-    fields = item if isinstance(item, Mapping) else {"text": item}
-    text, cited = (
-        next((fields[name] for name in names if name in fields), None)
-        for names in (_TEXT, _NUMBERS)
-    )
-    if not isinstance(text, str):
-        return
-    numbers = _numbers(cited)
-    if _DEBRIS.search(text):  # and so are its parts
-        yield Claim(text, tuple(numbers))
-        return
-    # "Tea is at four. [1]": the mark stands behind the stop of the sentence that it belongs to.
-    for sentence in sentences_in(_MARKS_BEHIND.sub(r"\2\1 ", text)):
-        marked = [number for mark in _MARK.finditer(sentence) for number in _numbers(mark[1])]
-        bare = _MARK.sub("", sentence).strip()
-        if bare:
-            yield Claim(bare, tuple(dict.fromkeys([*numbers, *marked])))
+    The value is a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks like [1] in
+    them. Marks within a text count for their sentence and are taken out of it.
+    """
+    for item in value if isinstance(value, list) else [value]:
+        fields = item if isinstance(item, Mapping) else {"text": item}
+        text, numbers = fields.get("text"), _numbers(fields.get("memories"))
+        if not isinstance(text, str):
+            continue
+        if _DEBRIS.search(text):  # and so are its parts
+            yield Claim(text, tuple(numbers))
+            continue
+        # "Tea is at four. [1]": the mark stands behind the stop of the sentence it belongs to.
+        for sentence in sentences_in(_MARKS_BEHIND.sub(r"\2\1 ", text)):
+            marked = [number for mark in _MARK.finditer(sentence) for number in _numbers(mark[1])]
+            bare = _MARK.sub("", sentence).strip()
+            if bare:
+                yield Claim(bare, tuple(dict.fromkeys([*numbers, *marked])))
 
 
 def _numbers(cited: object) -> list[int]:
     parts = re.split(r"[,，;\s]+", cited) if isinstance(cited, str) else cited
-    parts = parts if isinstance(parts, list | tuple) else [parts]
-    return [number for part in parts if (number := whole_number(part)) is not None]
+    numbers = map(whole_number, parts if isinstance(parts, list) else [parts])
+    return [number for number in numbers if number is not None]

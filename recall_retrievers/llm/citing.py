@@ -3,7 +3,7 @@
 A second opinion is a function of the user, or a chat model.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
@@ -12,14 +12,14 @@ from pydantic import AfterValidator, Field
 
 from recall_retrievers.core.errors import ModelError, ReplyError, described
 from recall_retrievers.core.query import Citation, Recall
-from recall_retrievers.core.requests import Answers, Prompt, Request, Requests, Work
+from recall_retrievers.core.requests import Answers, Prompt, Requests, Work
 from recall_retrievers.core.settings import Share
 from recall_retrievers.llm.checking.citation_check import Verified, notes_on, verify
 from recall_retrievers.llm.cited_text import read_sentences
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
 from recall_retrievers.llm.model_stage import ShowsMemories
 from recall_retrievers.llm.replies import read_answer, whole_number
-from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
+from recall_retrievers.llm.windows import Window
 
 SYSTEM = f"""\
 You check sentences against memories. Each sentence names the memories that it cites. It is \
@@ -39,137 +39,97 @@ def _function_or_model(check: object) -> object:
 Check = Annotated[object, AfterValidator(_function_or_model), Field(exclude=True, repr=False)]
 """A function of a sentence and the texts of its memories, the framework's model, or none."""
 
-Checked = Verified | Exception
-"""The outcome of a window."""
-
 
 class Cites(ShowsMemories):
     """A stage in which a model writes sentences that cite memories."""
 
-    min_support: Share = 0.35  # `benchmarks.citations` has the measurements
+    min_support: Share = 0.5  # `benchmarks.citations` has the measurements
     check: Check = None
 
 
 def written(
-    stage: Cites,
-    recall: Recall,
-    asked: Sequence[tuple[Window, Prompt]],
-    name: str,
-    refuses: Callable[[Verified], bool] = lambda _: False,
-) -> Generator[Requests, Answers, tuple[Recall, list[Checked]]]:
+    stage: Cites, recall: Recall, window: Window, prompt: Prompt, name: str
+) -> Generator[Requests, Answers, tuple[Recall, Verified]]:
     """Ask for sentences, a list with a name, and check them. The recall says what was odd.
-
-    Some that hold are of no use if their stage ``refuses`` the outcome of their window.
 
     Raises:
         ModelError: When the model fails.
-        ReplyError: When no sentence of any window holds.
+        ReplyError: When no sentence holds.
     """
-    shown = [window for window, _ in asked]
-    replies = yield [prompt for _, prompt in asked]
-    notes: list[str] = []
-
-    def read(reply: str, window: Window) -> Verified:
-        text = read_sentences(reply, name)
-        least, appeal = stage.min_support, stage.check is not None
-        verified = verify(text.value, window.memories, least, window.first, appeal=appeal)
-        if (text.value and not verified.citations) or refuses(verified):
-            raise ReplyError(
-                f"{verified.removed} of {len(text.value)} sentences do not rest on what they cite"
-            )
-        notes.extend(text.notes)
-        return verified
-
-    outcomes = read_replies([*zip(shown, replies, strict=True)], read)
-    outcomes, note = yield from _second_opinions(stage, outcomes, shown)
-    errors = failures(outcomes)
-    if len(errors) == len(outcomes):
-        raise errors[0]
-    verified = [each for each in outcomes if isinstance(each, Verified)]
-    recall = some_failed(recall, stage.stage_name, outcomes)
-    notes += [note] if note else []
-    recall = recall.fell_back(stage.stage_name, *dict.fromkeys(notes), *notes_on(verified))
-    return recall, outcomes
+    [reply] = yield [prompt]
+    text = read_sentences(reply, name)
+    least, appeal = stage.min_support, stage.check is not None
+    verified = verify(text.value, window.memories, least, appeal=appeal)
+    if text.value and not verified.citations:
+        raise ReplyError(
+            f"{verified.removed} of {len(text.value)} sentences do not rest on what they cite"
+        )
+    notes = [*text.notes]
+    if appeal and verified.citations:
+        verified, note = yield from _second_opinion(stage, verified, window)
+        notes += [note] if note else []
+    if left_out := [m.id or m.content[:20] for m in recall.memories if m not in window.memories]:
+        notes.append(f"no room for memories {', '.join(left_out)}")
+    return recall.fell_back(stage.stage_name, *notes, *notes_on(verified)), verified
 
 
-def _second_opinions(
-    stage: Cites, outcomes: list[Checked], shown: Sequence[Window]
-) -> Generator[Requests, Answers, tuple[list[Checked], str]]:
+def _second_opinion(
+    stage: Cites, verified: Verified, window: Window
+) -> Generator[Requests, Answers, tuple[Verified, str]]:
     """Ask `check` about every sentence that may stay, and remove what it does not support.
 
     A model that fails, or whose reply cannot be read, decides nothing: the doubtful sentences are
     removed, and no others. The note says so. The error of a function is raised.
     """
-    asked = {n: e for n, e in enumerate(outcomes) if isinstance(e, Verified) and e.citations}
-    if stage.check is None or not asked:
-        return outcomes, ""
-    requests: list[Request] = [
-        replace(stage.to_model(_prompt(each.citations, shown[place])), llm=stage.check)
-        if _is_model(stage.check)
-        else Work(partial(_by, stage.check, each, shown[place]))
-        for place, each in asked.items()
-    ]
+    citations, note = verified.citations, ""
     try:
-        answers = yield requests
-    except ModelError as error:
-        answers = [error] * len(asked)
-    results, note = [*outcomes], ""
-    for (place, each), answer in zip(asked.items(), answers, strict=True):
-        try:
-            refused = _refused(answer, len(each.citations))
-        except (ModelError, ReplyError) as error:
-            note = f"no second opinion: {described(error)}"
-            refused = {n for n, e in enumerate(each.citations, 1) if e in each.doubtful}
-        results[place] = _without(each, refused)
-    return results, note
+        if _is_model(stage.check):
+            [reply] = yield [replace(stage.to_model(_prompt(citations, window)), llm=stage.check)]
+            refused = _read(reply, len(citations))
+        else:
+            [refused] = yield [Work(partial(_unsupported, stage.check, citations, window))]
+    except (ModelError, ReplyError) as error:
+        note = f"no second opinion: {described(error)}"
+        refused = {n for n, each in enumerate(citations, 1) if each in verified.doubtful}
+    rest = tuple(each for n, each in enumerate(citations, 1) if n not in refused)
+    if not rest:
+        raise ReplyError(f"no second opinion supports any of {len(refused)} sentences")
+    return replace(verified, citations=rest, removed=verified.removed + len(refused)), note
 
 
 def _is_model(check: object) -> bool:
     return any(hasattr(check, name) for name in ("invoke", "chat"))
 
 
-def _by(check: object, verified: Verified, window: Window) -> list[int]:
+def _unsupported(check: object, citations: Sequence[Citation], window: Window) -> set[int]:
     """The numbers, from 1, of the sentences that a function does not find supported."""
     assert callable(check)  # noqa: S101 - as `_function_or_model` has seen to
-    return [
+    texts = [body(memory) for memory in window.memories]
+    return {
         number
-        for number, each in enumerate(verified.citations, 1)
-        if not check(
-            each.sentence, [body(window.memories[n - window.first - 1]) for n in each.numbers]
-        )
-    ]
-
-
-def _without(verified: Verified, refused: set[int]) -> Verified | ReplyError:
-    """The outcome without the sentences of these numbers; an error if there are no others."""
-    if len(refused) == len(verified.citations):
-        return ReplyError(f"no second opinion supports any of {len(refused)} sentences")
-    kept = tuple(each for n, each in enumerate(verified.citations, 1) if n not in refused)
-    return replace(verified, citations=kept, removed=verified.removed + len(refused))
+        for number, each in enumerate(citations, 1)
+        if not check(each.sentence, [texts[cited - 1] for cited in each.numbers])
+    }
 
 
 def _prompt(citations: Sequence[Citation], window: Window) -> Prompt:
-    numbers = sorted({number - window.first for each in citations for number in each.numbers})
-    memories = "\n".join(quoted(number, window.memories[number - 1]) for number in numbers)
-    sentences = "\n".join(
+    numbers = sorted({number for each in citations for number in each.numbers})
+    memories = [quoted(number, window.memories[number - 1]) for number in numbers]
+    sentences = [
         fenced(
-            "sentence",
-            harmless(each.sentence),
-            number=str(place),
-            cites=", ".join(str(number - window.first) for number in each.numbers),
+            "sentence", harmless(x.sentence), number=str(n), cites=", ".join(map(str, x.numbers))
         )
-        for place, each in enumerate(citations, 1)
-    )
-    return Prompt(SYSTEM, f"The memories:\n{memories}\n\nThe sentences:\n{sentences}")
+        for n, x in enumerate(citations, 1)
+    ]
+    shown = ["The memories:", *memories, "", "The sentences:", *sentences]
+    return Prompt(SYSTEM, "\n".join(shown))
 
 
-def _refused(reply: object, count: int) -> set[int]:
-    """The numbers in the reply of a model, or those of a function."""
-    if isinstance(reply, Exception):
-        raise reply if isinstance(reply, ModelError) else ReplyError(described(reply))
-    value = reply if isinstance(reply, list) else read_answer(str(reply), "unsupported").value
-    numbers = [whole_number(each) for each in value] if isinstance(value, list) else [None]
-    if not all(number is not None and 1 <= number <= count for number in numbers):
+def _read(reply: str, count: int) -> set[int]:
+    """The numbers of sentences in the reply of a model."""
+    value = read_answer(reply, "unsupported").value
+    numbers = {whole_number(each) for each in value} if isinstance(value, list) else {None}
+    if not numbers <= {*range(1, count + 1)}:
         raise ReplyError(
             f"expected numbers of sentences from 1 to {count}; got {str(value)[:80]!r}"
         )

@@ -4,6 +4,7 @@ What a model has refused once, a schema or a system message, it is not sent agai
 empty, cut off or filtered refuses nothing: the schema is sent again, until three in a row fail.
 """
 
+import random
 import re
 import weakref
 from collections import Counter
@@ -11,14 +12,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import monotonic
-
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    wait_exponential,
-    wait_random,
-)
 
 from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.requests import Prompt, Reply, Tokens
@@ -33,8 +26,6 @@ ATTEMPTS = 3
 
 LONGEST_PAUSE = 60.0
 """Seconds; a server that asks for a longer pause is not waited for."""
-
-_BACK_OFF = wait_exponential(multiplier=0.5, max=8) + wait_random(0, 0.5)
 
 _FAILURES = 3
 """How often the replies to a form may fail in a row before it is not sent again."""
@@ -110,7 +101,7 @@ class _Call:
 
     def reply(self, outcome: str | Exception) -> Reply:
         """The reply, or the error in its place; one that is empty or broken off says why."""
-        note, why = self.note, f" ({self.ended})" if self.ended else ""
+        why = f" ({self.ended})" if self.ended else ""
         if isinstance(outcome, ModelError):
             outcome = outcome.cause
         elif isinstance(outcome, Exception) and not isinstance(outcome, TimeoutError):
@@ -118,8 +109,8 @@ class _Call:
         elif isinstance(outcome, str) and not outcome.strip():
             outcome = ReplyError(f"the model said nothing{why}")
         elif why:
-            note = note or f"the reply ended early{why}"
-        return Reply(outcome, self.sent, note, self.tokens(outcome))
+            self.note = self.note or f"the reply ended early{why}"
+        return Reply(outcome, self.sent, self.note, self.tokens(outcome))
 
     def late(self, pause: float = 0) -> bool:
         """Whether its time is over after a pause: nobody waits for it any more."""
@@ -132,17 +123,11 @@ class _Call:
         return self.taken[-1]
 
     def tokens(self, outcome: object) -> Tokens:
-        """What all attempts cost. Only the last one has led to the outcome."""
+        """What all attempts cost; what a model has not counted is an estimate."""
         guess = estimate(self.prompt, outcome)
-        counted = [each.tokens for each in self.taken]
-        costs = [each or (guess.sent, 0) for each in counted]
-        if counted and counted[-1] is None:
-            costs[-1] = (guess.sent, guess.received)
-        return Tokens(
-            sum(sent for sent, _ in costs),
-            sum(received for _, received in costs),
-            estimated=None in counted,
-        )
+        costs = [each.tokens or (guess.sent, guess.received) for each in self.taken]
+        unknown = any(each.tokens is None for each in self.taken)
+        return Tokens(sum(x for x, _ in costs), sum(x for _, x in costs), estimated=unknown)
 
     async def text(self) -> str:
         """What the model says: with the schema, if it takes one, else without."""
@@ -156,8 +141,7 @@ class _Call:
         if not said.strip():
             said = await self._understood(self.client.plain) or ""
             if self.blamed:
-                before = min(self.failures, self.refused[self.blamed])
-                self.refused[self.blamed] = before + 1
+                self.refused[self.blamed] = min(self.failures, self.refused[self.blamed]) + 1
         return said
 
     async def _formed(self) -> str:
@@ -183,23 +167,42 @@ class _Call:
     async def _understood(self, sender: Callable[[Prompt], Send | None]) -> str | None:
         """What the model says; to one that takes no system message, the user says it all."""
         try:
-            return await self._sent(sender)
+            return await self._sent(sender, self.prompt)
         except ModelError as error:
             if not self.prompt.system or is_transient(error) or not _NO_SYSTEM.search(str(error)):
                 raise
-            whole, self.prompt = self.prompt, _all_by_user(self.prompt)
             try:
-                text = await self._sent(sender)
+                text = await self._sent(sender, _all_by_user(self.prompt))
             except ModelError:
-                self.prompt = whole
                 raise error from None
+            self.prompt = _all_by_user(self.prompt)
             self.refused["system"] = 1
             return text
 
-    async def _sent(self, sender: Callable[[Prompt], Send | None]) -> str | None:
+    async def _sent(self, sender: Callable[[Prompt], Send | None], prompt: Prompt) -> str | None:
+        """What the model says, after as many attempts as it needs; None if it takes no form."""
         with _of_a_model():
-            send = sender(self.prompt)
-        return None if send is None else await self._send(send)
+            send = sender(prompt)
+        if send is None:
+            return None
+        most = prompt.attempts or (1 if self.client.retries(prompt) else ATTEMPTS)
+        attempt = 0
+        while True:
+            attempt += 1
+            spent = self.begun()
+            try:
+                with _of_a_model():
+                    return await send(spent)
+            except ModelError as error:
+                if not is_transient(error):
+                    raise
+                if spent.tokens is None:
+                    self.taken.pop()  # it was turned away, and cost nothing
+                named = retry_after(error)
+                pause = _back_off(attempt) if named is None else named
+                if attempt == most or pause > LONGEST_PAUSE or self.late(pause):
+                    raise
+                await self.world.sleep(pause)
 
     async def _streamed(self, show: Show, finished: Callable[[str], Sequence[str]]) -> str:
         """What the model says, while its finished sentences are shown; empty if it failed.
@@ -223,31 +226,6 @@ class _Call:
             return text if shown else ""
         return text
 
-    async def _send(self, send: Send) -> str:
-        async def once() -> str:
-            spent = self.begun()
-            try:
-                with _of_a_model():
-                    return await send(spent)
-            except ModelError as error:
-                if is_transient(error) and spent.tokens is None:
-                    self.taken.pop()  # it was turned away, and cost nothing
-                raise
-
-        attempts = self.prompt.attempts
-        most = attempts or (1 if self.client.retries(self.prompt) else ATTEMPTS)
-        patient = AsyncRetrying(
-            sleep=self.world.sleep,
-            retry=retry_if_exception(is_transient),
-            stop=lambda state: state.attempt_number >= most or self._too_late(state),
-            wait=_pause,
-            reraise=True,
-        )
-        return await patient(once)
-
-    def _too_late(self, state: RetryCallState) -> bool:
-        return self.late(state.upcoming_sleep) or state.upcoming_sleep > LONGEST_PAUSE
-
 
 def _all_by_user(prompt: Prompt) -> Prompt:
     return replace(prompt, system="", user=f"{prompt.system}\n\n{prompt.user}")
@@ -262,11 +240,9 @@ def _refuses_form(error: ModelError) -> bool:
     return bool(refused) and not _NO_FAULT.search(said)
 
 
-def _pause(state: RetryCallState) -> float:
-    """The seconds before the next attempt: as many as the server names, or more every time."""
-    error = state.outcome.exception() if state.outcome else None
-    seconds = None if error is None else retry_after(error)
-    return _BACK_OFF(state) if seconds is None else seconds
+def _back_off(attempt: int) -> float:
+    """The seconds before the next attempt, if the server names none: more every time."""
+    return min(0.5 * 2.0 ** (attempt - 1), 8.0) + random.uniform(0, 0.5)  # noqa: S311 - no secret
 
 
 @contextmanager

@@ -5,28 +5,22 @@ weaker than the search.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import exp, isfinite
 from statistics import StatisticsError, correlation, fmean
 from typing import Any, ClassVar, cast
 
 from recall_retrievers.core.candidate import Candidate, Step, identity
-from recall_retrievers.core.errors import ModelError, ReplyError
+from recall_retrievers.core.errors import ModelError, ReplyError, described
 from recall_retrievers.core.requests import Refine, Score, Scorer
 from recall_retrievers.core.settings import Count, Share
 from recall_retrievers.core.stage import Flow, Recall, TopN
 from recall_retrievers.llm.fencing import body
 from recall_retrievers.llm.model_stage import ShowsMemories
 from recall_retrievers.llm.prompts import MOST_PAIRS, REPLY_FORMS
-from recall_retrievers.llm.replies import (
-    Answer,
-    decimal_number,
-    read_answer,
-    whole_number,
-    without_thoughts,
-)
-from recall_retrievers.llm.windows import Orders, Window, failures, read_replies, some_failed
+from recall_retrievers.llm.replies import Answer, decimal_number, read_answer, whole_number
+from recall_retrievers.llm.windows import Orders
 from recall_retrievers.ranking.fusion import by_score, relevances, start
 
 NOT_JUDGED = "not judged"
@@ -60,10 +54,11 @@ class Judge(ShowsMemories):
             many memories relevant tells them apart badly, so it gets less: the share falls with
             the square of (1 - the mean of the scores; of fewer than 20, the others count as 0). It
             also falls if ``orders`` contradict each other. With 1 the judgement is the score.
-        orders: In how many orders each window is sent, 1 to 3. The scores are averaged, which helps
-            a weak model and costs as many calls.
+        orders: In how many orders they are sent, 1 to 3. The scores are averaged, which helps a
+            weak model and costs as many calls.
         top_n: How many to keep.
-        window: How many memories go into one prompt at most; all prompts are sent at once.
+        window: How many of the best memories the model is shown, if the ``token_budget`` has room.
+            The others count like the average of those.
     """
 
     piece: ClassVar[type | None] = None  # the framework's rerankers are of this class
@@ -77,39 +72,42 @@ class Judge(ShowsMemories):
 def judged(stage: Judge, recall: Recall, system: str, *, ranked: bool = False) -> Flow:
     """Let the model judge the candidates, check its judgements, and sort.
 
-    All of them stay. A single memory is not judged: its place is certain. A memory in several
-    windows has the mean of its scores. If no reply can be used, the order and the scores stand,
-    and the trace says so.
+    All of them stay. A single memory is not judged: its place is certain. A memory that is sent in
+    several orders has the mean of its scores. If no reply can be used, the order and the scores
+    stand, and the trace says so.
     """
     if len(recall.memories) < 2:
         return recall
-    shown = stage.windows(recall.memories, most=stage.window, orders=stage.orders)
+    shown = stage.windows(recall.memories[: stage.window], orders=stage.orders)
     form = REPLY_FORMS["ranking" if ranked else "scores"]
     try:
         replies = yield [stage.about(recall.query, each, system, form) for each in shown]
     except ModelError as error:
         return recall.fell_back(stage.stage_name, error)
-
-    def read(reply: str, window: Window) -> Scores:
-        return read_scores(reply, len(window.memories), window.text, ranked=ranked)
-
-    outcomes = on_one_scale(read_replies([*zip(shown, replies, strict=True)], read))
     scores: dict[str, list[float]] = {}
     notes: list[str] = []
-    for window, outcome in zip(shown, outcomes, strict=True):
-        if isinstance(outcome, Answer):
-            notes += outcome.notes
-            for number, score in outcome.value.items():
-                scores.setdefault(identity(window.memories[number - 1]), []).append(score)
+    errors: list[Exception] = []
+    for window, reply in zip(shown, replies, strict=True):
+        if isinstance(reply, ModelError):
+            errors.append(reply)
+            continue
+        try:
+            answer = read_scores(reply, len(window.memories), window.text, ranked=ranked)
+        except ReplyError as error:
+            errors.append(error)
+            continue
+        notes += answer.notes
+        for number, score in answer.value.items():
+            scores.setdefault(identity(window.memories[number - 1]), []).append(score)
     if not scores:
-        return recall.fell_back(stage.stage_name, failures(outcomes)[0])
-    sent = {*map(identity, recall.memories)}
-    if len(scores) < len(sent):
-        notes.append(f"{len(sent) - len(scores)} of {len(sent)} {NOT_JUDGED}")
+        return recall.fell_back(stage.stage_name, errors[0])
+    if errors:
+        notes.append(f"{len(errors)} of {len(shown)} prompts failed: {described(errors[0])}")
+    sent = len(shown[0].memories)
+    if len(scores) < sent:
+        notes.append(f"{sent - len(scores)} of {sent} {NOT_JUDGED}")
     recall = replace(recall, memories=_mixed(recall.memories, scores, stage.semantic_share))
-    return some_failed(recall, stage.stage_name, outcomes).fell_back(
-        stage.stage_name, *dict.fromkeys(notes)
-    )
+    return recall.fell_back(stage.stage_name, *dict.fromkeys(notes))
 
 
 def scored(stage: Judge, recall: Recall, scorer: object) -> Flow:
@@ -189,29 +187,11 @@ def _agreement(scores: Sequence[Sequence[float]]) -> float:
         return 1.0
 
 
-# -- the scores in a reply, on one scale from 0 to 1 ----------------------------------------------
+# -- the scores in a reply, from 0 to 1 ------------------------------------------------------------
 
 _NUMBER_NAME = re.compile(r"memory|number|index|(?<![a-z])id$", re.IGNORECASE)
 _SCORE_NAME = re.compile("score|relevan|rating", re.IGNORECASE)
 _SCALES = (1.0, 5.0, 10.0, 100.0)  # models use the others instead of 0 to 1
-_LABEL = r"(?:[^\W\d]+[\W_]{1,3})?"
-_ITEM = rf"[^\w>]*{_LABEL}\d{{1,6}}[^\w>]*"
-_CHAIN = re.compile(rf"(?:[^>]*:)?{_ITEM}(?:>{_ITEM})+")  # [2] > [1]
-_LINE = re.compile(  # Memory 2: 0.9
-    rf"""
-      (?:[-–]\s)?[^\w.-]*{_LABEL}(\d{{1,6}})\s*
-      (?:(?:[\]|:=,*()→]\s*|[-–—]+>?\s+)+|\.\s+(?=\d?\.)|(?<=\s)(?=\d?\.\d|[^\W\d]+:))
-      (?:\w*(?:score|relevan|rating)\w*\W{{1,3}})?
-      (\d*\.?\d+(?:\s?%|\s?(?:/|out\sof)\s?\d+)?)
-      (?:[^\w.]*|\W+[^\W\d].*)\.?         # a reason
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_APART = re.compile(rf"\n|[;,/]\s+(?={_LABEL}\W?\d{{1,6}}\W{{0,2}}[:=\]])")
-_LONGEST_LINE = 1_000  # characters
-
-Entry = tuple[int | None, float | None]
-"""The number of a memory and its score; None for what is not there."""
 
 Scores = Answer[Mapping[int, float]]
 """The score of each memory, by its number in the prompt."""
@@ -220,142 +200,51 @@ Scores = Answer[Mapping[int, float]]
 def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False) -> Scores:
     """The scores in a reply. Unknown numbers are left out; of two equal ones, the last counts.
 
-    They may still be on a scale of the model's own; see `on_one_scale`. Scores in the text that was
-    ``shown`` are a quotation, and do not count. Of a ranking without scores, the places make them.
+    Scores in the text that was ``shown`` are a quotation, and do not count. Of a ranking without
+    scores, the places make them. A scale of 5, 10 or 100 is known by scores above 1.
     """
     name = "ranking" if ranked else "scores"
-    try:
-        answer = read_answer(reply, name, shown)
-    except ReplyError:
-        answer = Answer(without_thoughts(reply), ("it is lines, and no JSON",))
-        if not [*_entries(answer.value, count, shown)]:
-            raise
-    value, notes = answer.value, answer.notes
-    found, more = _by_number([*_entries(value, count, shown)], count)
-    if not found and ranked and isinstance(value, list):
-        found, more = _by_number(_without_scores(value, count), count)
-    odd = (*notes, *more)
-    whole = isinstance(value, list | dict) and len(value) == len(found) < MOST_PAIRS and not odd
-    if whole and (found or name in reply):
-        found = dict.fromkeys(range(1, count + 1), 0.0) | found  # the others do not help
-    if not found:
+    answer = read_answer(reply, name, shown)
+    entries = answer.value
+    if not isinstance(entries, list):
+        raise ReplyError(f"expected a list of {name}; got {reply[:80]!r}")
+    pairs = [pair for each in entries if (pair := _pair(each)) is not None]
+    if ranked and not pairs:
+        ranking = dict.fromkeys(map(whole_number, entries))
+        places = enumerate([] if None in ranking else ranking)
+        pairs = [(number or 0, max(0.0, 1 - place / count)) for place, number in places]
+    known = [(number, score) for number, score in pairs if 1 <= number <= count and score >= 0]
+    scores, notes = dict(known), [*answer.notes]
+    if len({*known}) > len(scores):
+        notes.append("of several scores, the last one counts")
+    if not notes and len(entries) == len(scores) < MOST_PAIRS and (scores or name in reply):
+        scores = dict.fromkeys(range(1, count + 1), 0.0) | scores  # the others do not help
+    from_0 = 0 in dict(pairs) and count not in scores  # the numbers may be those of others
+    if not scores or (from_0 and len(scores) > 1):
         raise ReplyError(f"expected {name} for memories 1 to {count}; got {reply[:80]!r}")
-    return Answer(found, odd)
+    return _on_scale(scores, notes)
 
 
-def on_one_scale(outcomes: Sequence[Scores | Exception]) -> list[Scores | Exception]:
-    """The scores of all windows from 0 to 1, as a model has one scale for all of them.
+def _pair(entry: object) -> tuple[int, float] | None:
+    """The number of a memory and its score, from a pair or from an object with these two names."""
+    parts = entry if isinstance(entry, list) else []
+    if isinstance(entry, Mapping):
+        named = [[v for n, v in entry.items() if x.search(n)] for x in (_NUMBER_NAME, _SCORE_NAME)]
+        parts = [values[0] for values in named if len(values) == 1]
+    if len(parts) != 2:
+        return None
+    number, score = whole_number(parts[0]), decimal_number(parts[1])
+    return None if number is None or score is None else (number, score)
 
-    A scale of 5, 10 or 100 is known by scores above 1. A window with scores on two scales, or on
-    none of these, is an error in its place.
-    """
-    checked = [_checked(each) if isinstance(each, Answer) else each for each in outcomes]
-    tops = [max(each.value.values()) for each in checked if isinstance(each, Answer)]
-    scale = next(each for each in _SCALES if max(tops, default=1.0) <= each)
-    return [_divided(each, scale) if isinstance(each, Answer) else each for each in checked]
 
-
-def _checked(scores: Scores) -> Scores | Exception:
-    values = list(scores.value.values())
+def _on_scale(scores: Mapping[int, float], notes: Sequence[str]) -> Scores:
+    """The scores from 0 to 1; an error if they are on two scales, or on none that models use."""
+    values = list(scores.values())
+    scale = next((each for each in _SCALES if max(values) <= each), None)
     above = sum(each > 1 for each in values)
-    if max(values) > _SCALES[-1]:
-        return ReplyError(f"expected scores from 0 to 1; got {max(values):g}")
-    if above and sum(0 < each < 1 for each in values) >= above:
-        return ReplyError(f"expected scores on one scale; got {sorted(set(values))[:8]}")
-    return scores
-
-
-def _divided(scores: Scores, scale: float) -> Scores:
-    values = scores.value.values()
-    if scale == 1 or (max(values) <= 1 and any(0 < each < 1 for each in values)):
-        return scores  # this window is on the right scale
-    divided = {number: score / scale for number, score in scores.value.items()}
-    return Answer(divided, (*scores.notes, f"scores on a scale of {scale:g}"))
-
-
-def _entries(value: object, count: int, shown: str = "") -> Iterator[Entry]:
-    """The entries in a value: in a list, an object, a pair or a text."""
-    if isinstance(value, str):
-        yield from _in_lines(value, count, shown)
-    elif isinstance(value, Mapping):
-        under = [(whole_number(name), part) for name, part in value.items()]
-        yield _named(value)
-        yield from (
-            (n, (_named(x) if isinstance(x, Mapping) else (n, _score(x)))[1]) for n, x in under
-        )
-    elif isinstance(value, list):
-        for each in value:
-            if not isinstance(each, list):
-                yield from _entries(each, count, shown)
-            elif len(each) > 1 and all(isinstance(reason, str) for reason in each[2:]):
-                yield whole_number(each[0]), _score(each[1])
-
-
-def _named(fields: Mapping[str, object]) -> Entry:
-    """The entry in an object: by its names, or its only whole number and its only decimal."""
-    scores = [part for name, part in fields.items() if _SCORE_NAME.search(name)]
-    others = {name: part for name, part in fields.items() if not _SCORE_NAME.search(name)}
-    numbers = [whole_number(x) for name, x in others.items() if _NUMBER_NAME.search(name)]
-    whole = numbers or [n for part in others.values() if (n := whole_number(part)) is not None]
-    scores = scores or [part for part in others.values() if whole_number(part) is None]
-    decimals = [score for part in scores if (score := _score(part)) is not None]
-    return whole[0] if len(whole) == 1 else None, decimals[0] if len(decimals) == 1 else None
-
-
-def _in_lines(text: str, count: int, shown: str) -> list[Entry]:
-    """The entries of lines such as "Memory 2: 0.9", or of the last ranking such as "[2] > [1]"."""
-    entries: list[Entry] = []
-    for part in _APART.split(text):
-        line = part.strip()
-        if len(line) > _LONGEST_LINE or (line and line in shown):
-            continue
-        if match := _LINE.fullmatch(line):
-            entries.append((int(match[1]), _score(match[2])))
-        elif _CHAIN.fullmatch(line):
-            numbers = map(int, re.findall(r"\d+", line.rpartition(":")[2]))
-            entries = _in_order([*numbers], count)
-    return entries
-
-
-def _without_scores(values: Sequence[object], count: int) -> list[Entry]:
-    """The entries of a ranking of numbers alone; none if it has scores, too."""
-    numbers = [_named(x)[0] if isinstance(x, Mapping) else whole_number(x) for x in values]
-    others = [x for x, number in zip(values, numbers, strict=True) if number is None]
-    if any(_score(other) is not None for other in others):
-        return []
-    return _in_order([number for number in numbers if number is not None], count)
-
-
-def _in_order(numbers: Sequence[int], count: int) -> list[Entry]:
-    """The places of a ranking as scores, the best first."""
-    first = 0 if _from_zero(numbers, count) else 1
-    known = dict.fromkeys(number for number in numbers if first <= number < first + count)
-    return [(number, 1 - place / count) for place, number in enumerate(known)]
-
-
-def _score(value: object) -> float | None:
-    """A score, also as "80%", "4/5" or "4 out of 5"."""
-    if isinstance(value, str):
-        above, slash, below = value.replace("out of", "/").strip().partition("/")
-        whole = decimal_number(below) if slash else 100.0 if above.endswith("%") else 1.0
-        part = decimal_number(above.removesuffix("%"))
-        return part / whole if part is not None and whole else None
-    return decimal_number(value)
-
-
-def _by_number(entries: Sequence[Entry], count: int) -> tuple[dict[int, float], tuple[str, ...]]:
-    numbers = [number for number, _ in entries if number is not None]
-    first = 1 if _from_zero(numbers, count) else 0
-    scores: dict[int, float] = {}
-    again = False
-    for number, score in entries:
-        if number is not None and 1 <= number + first <= count and score is not None and score >= 0:
-            again = again or scores.get(number + first, score) != score
-            scores[number + first] = score
-    notes = {"numbers from 0": first and scores, "of several scores, the last one counts": again}
-    return scores, tuple(note for note, holds in notes.items() if holds)
-
-
-def _from_zero(numbers: Sequence[int], count: int) -> bool:
-    """Whether a reply counts the memories from 0: it has 0, and not the highest number."""
-    return len(set(numbers)) > 1 and min(numbers) == 0 and max(numbers) < count
+    if scale is None or (above and sum(0 < each < 1 for each in values) >= above):
+        raise ReplyError(f"expected scores from 0 to 1; got {sorted(set(values))[-8:]}")
+    if scale == 1:
+        return Answer(scores, tuple(notes))
+    divided = {number: score / scale for number, score in scores.items()}
+    return Answer(divided, (*notes, f"scores on a scale of {scale:g}"))

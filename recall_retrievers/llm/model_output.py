@@ -1,21 +1,25 @@
-"""What a model gives, as a framework hands it over: a filled form, citations, counts of tokens."""
+"""What a model gives, as a framework hands it over: a filled form, counts of tokens, its end."""
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html import unescape
 
 from pydantic import BaseModel
 
-_MEMORY = re.compile(r'<memory number="(\d+)"[^>]*>\n(.*?)\n</memory>', re.DOTALL)
 _NAMES = (  # of the tokens in and out, by whoever serves the model
     ("input_tokens", "output_tokens"),
+    ("inputTokens", "outputTokens"),
     ("prompt_tokens", "completion_tokens"),
     ("prompt_token_count", "candidates_token_count"),
+    ("promptTokenCount", "candidatesTokenCount"),
     ("prompt_eval_count", "eval_count"),
 )
-_HOLDERS = ("usage", "usage_metadata", "token_usage")
+_CACHED = (  # tokens in that Anthropic and Bedrock count apart
+    *("cache_read_input_tokens", "cache_creation_input_tokens"),
+    *("cacheReadInputTokens", "cacheWriteInputTokens"),
+)
+_HOLDERS = ("usage", "usage_metadata", "usageMetadata", "token_usage", "meta", "tokens")
 _ENDS = re.compile("refusal|incomplete_details|(finish|stop|done|block)_?reason", re.IGNORECASE)
 _AS_USUAL = re.compile(
     r"(?i)\w*stop\w*|fin\w*|completed?|end\w*|eos\w*|tool\w*|function\w*|null|\d+|\w*unspecified"
@@ -31,30 +35,6 @@ def as_reply(given: object) -> str:
 
 def _plain(part: object) -> object:
     return dict(part) if isinstance(part, BaseModel | Mapping) else str(part)
-
-
-def with_marks(parts: Sequence[tuple[str, Sequence[str]]], prompt: str) -> str:
-    """The text of a reply with a mark such as [1] behind each part that quotes a memory.
-
-    Some APIs give citations apart from the text. JSON stays as it is: its sentences name their
-    memories themselves.
-    """
-    text = "".join(part for part, _ in parts)
-    if "{" in text or not any(passages for _, passages in parts):
-        return text
-    memories = [(number, _flat(body)) for number, body in _MEMORY.findall(prompt)]
-    return "".join(_marked(part, passages, memories) for part, passages in parts)
-
-
-def _marked(part: str, passages: Sequence[str], memories: Sequence[tuple[str, str]]) -> str:
-    quoted = [flat for passage in passages if (flat := _flat(passage))]
-    numbers = [number for number, body in memories if any(flat in body for flat in quoted)]
-    text = part.rstrip()
-    return f"{text} [{', '.join(numbers)}]{part[len(text) :]}" if numbers and text else part
-
-
-def _flat(text: str) -> str:
-    return " ".join(unescape(text).split())
 
 
 @dataclass(slots=True)
@@ -73,13 +53,19 @@ class Spent:
             self.tokens = (before[0] + found[0], before[1] + found[1])
 
 
-def _counts(source: object) -> tuple[int, int] | None:
-    for part in (source, *(_value(source, name) for name in _HOLDERS)):
-        for names in _NAMES:
-            sent, received = (_value(part, name) for name in names)
-            if isinstance(sent, int) and isinstance(received, int) and sent + received > 0:
-                return sent, received
-    return None
+def _counts(source: object, deep: int = 2) -> tuple[int, int] | None:
+    for names in _NAMES:
+        sent, received, *cached = (_number(source, name) for name in (*names, *_CACHED))
+        if sent is not None and received is not None and sent + received > 0:
+            return sent + sum(each or 0 for each in cached), received
+    parts = [_value(source, name) for name in _HOLDERS] if deep else []
+    found = (_counts(part, deep - 1) for part in parts if part is not None)
+    return next((each for each in found if each is not None), None)
+
+
+def _number(source: object, name: str) -> int | None:
+    value = _value(source, name)  # Cohere's have a decimal point
+    return int(value) if isinstance(value, int | float) else None
 
 
 def _endings(source: object, deep: int = 8) -> Iterator[str]:

@@ -77,7 +77,7 @@ class ShowsMemories(ModelStage):
     """A stage that shows a model the memories.
 
     Args:
-        token_budget: How many tokens of memories go into one prompt at most.
+        token_budget: How many tokens of memories go into the prompt at most.
         token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
         user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
@@ -90,7 +90,7 @@ class ShowsMemories(ModelStage):
     user_prompt: str | None = None
 
     def windows(self, memories: Sequence[Candidate], **how: int) -> list[Window]:
-        """The memories in windows that fit into prompts; see `recall_retrievers.llm.windows`."""
+        """The memories that fit into a prompt; see `recall_retrievers.llm.windows`."""
         return windows(memories, budget=self.token_budget, count=self.token_counter, **how)
 
     def about(

@@ -75,10 +75,7 @@ _Sentences = Loose[Annotated[list[CitedSentence], Field(max_length=MOST_SENTENCE
 
 _LISTS = {
     "scores": (_Pairs, "A pair for each memory that bears on it: its number, its score."),
-    "ranking": (
-        _Pairs,
-        "A pair for each memory that helps, the best first.",
-    ),
+    "ranking": (_Pairs, "A pair for each memory that helps, the best first."),
     "sentences": (_Sentences, "A short text, and the numbers of the memories it rests on."),
     "points": (_Sentences, "A few points, and the numbers of the memories they rest on."),
 }

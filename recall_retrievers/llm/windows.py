@@ -1,36 +1,33 @@
-"""Memories within a budget of tokens: split over prompts, in windows, or the best that fit."""
+"""Memories within a budget of tokens: those that fit into a prompt, or into a text."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate, Step
-from recall_retrievers.core.errors import ReplyError, described
 from recall_retrievers.core.message import latest
-from recall_retrievers.core.query import Query, Recall
+from recall_retrievers.core.query import Query
 from recall_retrievers.llm.fencing import body, harmless, quoted, quoted_messages, quoted_question
 from recall_retrievers.text.tokens import Counter, cut, token_counter
 
-T = TypeVar("T")
-
 Orders = Annotated[int, Field(ge=1, le=3)]
-"""In how many orders a window is sent."""
+"""In how many orders the memories are sent."""
 
 _SHOWN = 1000  # characters of a message in a prompt
+_HAVE_ROOM = 5  # memories, however long they are
 _LEAST = 16  # tokens of a memory that a prompt shows, however small the budget is
 _LONG_NUMBER = 999  # stands for the final number of a memory, which is not known yet and not longer
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The memories of one prompt, which numbers them from 1; ``first`` stand in earlier windows."""
+    """The memories of a prompt, which numbers them from 1."""
 
     memories: tuple[Candidate, ...]
     text: str
-    first: int
 
     def material(self, query: Query) -> dict[str, str]:
         """The text for each placeholder of a prompt about a question and its memories."""
@@ -45,50 +42,33 @@ class Window:
 
 
 def windows(
-    memories: Sequence[Candidate],
-    *,
-    budget: int,
-    count: Counter | None,
-    most: int | None = None,
-    orders: int = 1,
+    memories: Sequence[Candidate], *, budget: int, count: Counter | None, orders: int = 1
 ) -> list[Window]:
-    """Split memories into windows, in order. No memory is left out.
+    """The memories that fit into a prompt, in so many orders.
 
-    A memory that is longer than a window has one of its own. It is cut there, with a mark.
+    One that does not fit is left out, and shorter ones after it may still fit. A long one is cut,
+    with a mark, so that five have room.
     """
     count = count or token_counter()
-    shown = _split(memories, budget, count, most)
-    turned = [*shown]
-    for order in range(1, orders):
-        for window in shown:
-            # No reversal: models read the middle of a prompt worst, and it would stay the middle.
-            shuffle = random.Random(order)  # noqa: S311 - the same every time, and no secret
-            turned += _split(shuffle.sample(window.memories, len(window.memories)), budget, count)
-    return turned
-
-
-def _split(
-    memories: Sequence[Candidate], budget: int, count: Counter, most: int | None = None
-) -> list[Window]:
-    groups: list[list[tuple[Candidate, str]]] = []
-    size = 0
+    longest = budget // min(len(memories), _HAVE_ROOM)
+    fitting: list[tuple[Candidate, str]] = []
     for memory in memories:
         # The text is a full stop: around an empty text, two line ends would count as one token.
-        room = max(budget - count(quoted(_LONG_NUMBER, memory, ".")), _LEAST)
+        room = max(longest - count(quoted(_LONG_NUMBER, memory, ".")), _LEAST)
         shown = cut(harmless(body(memory)), room, count)
         needed = count(quoted(_LONG_NUMBER, memory, shown)) + 1  # and the line end
-        if not groups or size + needed > budget or len(groups[-1]) == most:
-            groups.append([])
-            size = 0
-        groups[-1].append((memory, shown))
-        size += needed
+        if not fitting or needed <= budget:
+            fitting.append((memory, shown))
+            budget -= needed
+    # No reversal: models read the middle of a prompt worst, and it would stay the middle. The
+    # shuffles are the same every time, and no secret.
+    turned = [random.Random(n).sample(fitting, len(fitting)) for n in range(1, orders)]  # noqa: S311
     return [
         Window(
             memories=tuple(memory for memory, _ in each),
             text="\n".join(quoted(n, memory, shown) for n, (memory, shown) in enumerate(each, 1)),
-            first=sum(map(len, groups[:place])),
         )
-        for place, each in enumerate(groups)
+        for each in (fitting, *turned)
     ]
 
 
@@ -102,17 +82,13 @@ def fit_budget(
     count = count or token_counter()
     chosen: list[Candidate] = []
     others: list[Candidate] = []
-    room = budget
     for memory in memories:
         size = count(body(memory))
-        if size <= room:
-            chosen.append(memory)
-            room -= size
-        elif chosen:
+        if chosen and size > budget:
             others.append(memory)
-        else:
-            chosen.append(_shortened(memory, budget, count))
-            room = 0
+            continue
+        chosen.append(memory if size <= budget else _shortened(memory, budget, count))
+        budget -= size
     if not others:
         return chosen
     left_out = ", ".join(each.id or each.content[:20] for each in others)
@@ -125,28 +101,3 @@ def _shortened(memory: Candidate, budget: int, count: Counter) -> Candidate:
     room = budget - (count(f"When to use: {condition}\n") if condition else 0)
     content = cut(memory.content, room, count)
     return replace(memory, when_to_use=condition, content=content)
-
-
-def read_replies(
-    replies: Sequence[tuple[Window, str | Exception]], read: Callable[[str, Window], T]
-) -> list[T | Exception]:
-    """The outcome of each reply, or its error. A bad reply does not affect the others."""
-    outcomes: list[T | Exception] = []
-    for window, reply in replies:
-        try:
-            outcomes.append(reply if isinstance(reply, Exception) else read(str(reply), window))
-        except ReplyError as error:
-            outcomes.append(error)
-    return outcomes
-
-
-def some_failed(recall: Recall, stage: str, outcomes: Sequence[object]) -> Recall:
-    """The recall. If the replies to some windows cannot be used, it names the first error."""
-    errors = failures(outcomes)
-    why = [f"{len(errors)} of {len(outcomes)} prompts failed: {described(e)}" for e in errors[:1]]
-    return recall.fell_back(stage, *why)
-
-
-def failures(outcomes: Sequence[object]) -> list[Exception]:
-    """The errors among the outcomes."""
-    return [each for each in outcomes if isinstance(each, Exception)]

@@ -13,8 +13,7 @@ from recall_retrievers.core.stage import Flow, Recall
 from recall_retrievers.llm.fencing import one_line, quoted_messages
 from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt
 from recall_retrievers.llm.prompts import Loose
-from recall_retrievers.llm.replies import Answer, read_answer, without_thoughts
-from recall_retrievers.text.words import words
+from recall_retrievers.llm.replies import Answer, read_answer
 
 SYSTEM = """\
 You write the query with which memories are searched that help with what a conversation has come \
@@ -116,7 +115,7 @@ class BuildQuery(ModelStage):
             user = self.user_prompt or USER.template
             prompt = self.prompt(self.system_prompt or system, user, BuiltQuery, messages=shown)
             [reply] = yield [prompt]
-            answer = read_query(reply, prompt.user, " ".join(m.content for m in messages))
+            answer = read_query(reply, prompt.user)
         except (ModelError, ReplyError) as error:
             return recall.fell_back(self.stage_name, error)
         # Times that were read before have their places in the question as it was.
@@ -125,18 +124,9 @@ class BuildQuery(ModelStage):
         return replace(recall, query=recall.query.model_copy(update={written: answer.value}))
 
 
-def read_query(reply: str, shown: str = "", said: str = "") -> Answer[str]:
-    """The query in a reply; one that the messages show is a quotation.
-
-    A reply of one line, and no JSON, is a query if it shares a word with what was ``said``.
-    """
-    try:
-        answer = read_answer(reply, "query", shown)
-    except ReplyError:
-        text = without_thoughts(reply).strip("`\"' \n")
-        if set("{}<>[]\n") & set(text) or set(words(text)).isdisjoint(words(said)):
-            raise
-        answer = Answer(text, ("it is a line, and no JSON",))
+def read_query(reply: str, shown: str = "") -> Answer[str]:
+    """The query in a reply; one that the messages show is a quotation."""
+    answer = read_answer(reply, "query", shown)
     line = one_line(answer.value) if isinstance(answer.value, str) else ""
     if not any(letter.isalnum() for letter in line) or len(line) > _LONGEST:
         raise ReplyError(f"expected a query of 1 to {_LONGEST} characters; got {reply[:80]!r}")

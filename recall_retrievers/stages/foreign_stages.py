@@ -28,12 +28,22 @@ class FunctionStage(Stage):
 
     @field_validator("function")
     @classmethod
-    def _does_not_wait(cls, function: MemoryFunction) -> MemoryFunction:
+    def _takes_both_and_does_not_wait(cls, function: MemoryFunction) -> MemoryFunction:
         if inspect.iscoroutinefunction(function):
             raise ValueError(
                 "a stage's function must not be async: stages never wait; make it a plain "
                 "function, or a Stage subclass whose `apply` yields its prompts"
             )
+        try:
+            signature = inspect.signature(function)
+        except ValueError:  # some functions of C have none
+            return function
+        try:
+            signature.bind([], None)
+        except TypeError as error:
+            raise ValueError(
+                f"a stage's function is called with (memories, query); got one with {signature}"
+            ) from error
         return function
 
     @property

@@ -1,4 +1,4 @@
-"""SemanticRank and RerankMemory: Q x R -> R. A model judges the candidates; one call a window.
+"""SemanticRank and RerankMemory: Q x R -> R. A model judges the best of the candidates.
 
 If the model fails, the order and the scores stand, and the trace says so.
 """
@@ -38,8 +38,9 @@ class SemanticRank(Judge):
 
     The new score is the relevance as it was found, mixed with the judgement. A judgement removes no
     memory. One that a whole reply leaves out counts as 0. One that a broken reply does not judge
-    counts like the average of the others, and the trace counts those. Scores on a scale of 5, 10 or
-    100 are divided. Of memories with the same text, one is judged and stays.
+    counts like the average of the others, and the trace counts those; so does one that the model is
+    not shown. Scores on a scale of 5, 10 or 100 are divided. Of memories with the same text, one is
+    judged and stays.
 
     Args:
         llm: The framework's model. None = the stage only sorts by score.

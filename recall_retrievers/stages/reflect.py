@@ -13,7 +13,6 @@ from recall_retrievers.core.errors import ModelError, RecallError, ReplyError
 from recall_retrievers.core.memory import REFLECTION, Memory, digest
 from recall_retrievers.core.query import Citation, Query, cited_ids
 from recall_retrievers.core.stage import Flow, Prompt, Recall, Write
-from recall_retrievers.llm.checking.citation_check import Verified
 from recall_retrievers.llm.cited_text import sentences_in
 from recall_retrievers.llm.citing import Cites, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
@@ -43,7 +42,7 @@ class Reflect(Cites):
     counts it. If nothing is left, if the model fails, and without a model, the text is the first
     sentences of the best memories. A model may reply with an empty list; the text then says that
     the memories do not answer. Stored reflections among the memories are left out. The memories
-    must fit into one prompt. If they do not, the best are used, and the trace names the others.
+    must fit into the prompt. If they do not, the best are used, and the trace names the others.
 
     Args:
         llm: The framework's model. None = the first sentences of the best memories.
@@ -52,7 +51,7 @@ class Reflect(Cites):
             question and the ids of the memories it cites. The same reflection is stored once,
             and one that repeats a memory is not. Only inside a retriever; a collection that cannot
             be written is named in the trace.
-        min_support: The share of a sentence's words, but for one, that must stand near each other
+        min_support: The share of a sentence's words, but for two, that must stand near each other
             in the memories it cites, 0 to 1; with 0 these need only exist.
         check: A second opinion about the sentences, as in `RewriteMemory`.
 
@@ -80,17 +79,14 @@ class Reflect(Cites):
         recall = replace(recall, memories=sources).at_most(recall.query.k)
         citations = _first_sentences(recall.memories)
         if self.llm is not None:
-            window, *others = self.windows(recall.memories)
-            if others:
-                left_out = ", ".join(each.id for other in others for each in other.memories)
-                recall = recall.fell_back(self.stage_name, f"no room for memories {left_out}")
+            [window] = self.windows(recall.memories)
+            prompt = self._prompt(recall.query, window)
             try:
-                asked = [(window, self._prompt(recall.query, window))]
-                recall, outcomes = yield from written(self, recall, asked, "points")
+                recall, verified = yield from written(self, recall, window, prompt, "points")
             except (ModelError, ReplyError) as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
-                [citations] = [each.citations for each in outcomes if isinstance(each, Verified)]
+                citations = verified.citations
                 if not citations:
                     return replace(recall, text=abstention(recall.query.text))
                 citations = citations[: MOST if self.kind == "key_points" else None]

@@ -12,7 +12,7 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Flow, Prompt, Recall
-from recall_retrievers.llm.checking.citation_check import Verified, verify
+from recall_retrievers.llm.checking.citation_check import verify
 from recall_retrievers.llm.cited_text import finished_claims
 from recall_retrievers.llm.citing import Cites, written
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL, indented
@@ -40,11 +40,11 @@ class RewriteMemory(Cites):
     """Write one text for the question from the memories; each sentence cites its sources.
 
     Code checks every citation: numbers by value, names, links and images exactly, what is denied,
-    who says it, and enough words. A citation is mended if another memory that was shown shares
-    clearly more words. A sentence in another language than its memories stays and is marked as
-    unchecked. One that fails, repeats another, is longer than 500 characters or follows 20 others
-    is removed, and the trace counts it. If nothing is left, if the model fails, and without a
-    model, the text is the plain memories: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+    and enough words. A citation is mended if another memory that was shown shares clearly more
+    words. A sentence in another language than its memories stays and is marked as unchecked. One
+    that fails, repeats another, is longer than 500 characters or follows 20 others is removed, and
+    the trace counts it. If nothing is left, if the model fails, and without a model, the text is
+    the plain memories: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
 
     A model may reply with an empty list of sentences. The text then says that the memories do not
     answer, and nothing has failed.
@@ -55,7 +55,7 @@ class RewriteMemory(Cites):
     Args:
         llm: The framework's model. None = the memories as they are.
         enable_llm_rewrite: Whether to use the model.
-        min_support: The share of a sentence's words, but for one, that must stand near each other
+        min_support: The share of a sentence's words, but for two, that must stand near each other
             in the memories it cites, 0 to 1; with 0 these need only exist.
         unverified: How to treat sentences that cannot be verified: "remove" them, or "fall_back"
             to the memories as they are.
@@ -63,8 +63,8 @@ class RewriteMemory(Cites):
             against, which it alone can keep: a function that gets a sentence and the texts of its
             memories, and returns whether they support it; or a chat model, which is asked once for
             all sentences. None = no second opinion.
-        token_budget: How many tokens of memories go into one prompt. More make several prompts,
-            which are sent at once. If one fails, its memories stand in the text as they are.
+        token_budget: How many tokens of memories go into the prompt. Long ones are cut there, so
+            that five fit. The best are used, and the trace names the others.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -90,54 +90,42 @@ class RewriteMemory(Cites):
         memories = recall.memories
         if not memories or self.llm is None or not self.enable_llm_rewrite:
             return replace(recall, text=plain_text(memories))
-        shown = self.windows(memories)
-        asked = [(window, self._prompt(recall.query, window)) for window in shown]
+        [window] = self.windows(memories)
+        prompt = self._prompt(recall.query, window)
         try:
-            checked, outcomes = yield from written(self, recall, asked, _NAME, self._refuses)
-            verified = [each for each in outcomes if isinstance(each, Verified)]
-            removed = sum(each.removed for each in verified if self._refuses(each))
-            if removed:
+            checked, verified = yield from written(self, recall, window, prompt, _NAME)
+            if verified.removed and self.unverified == "fall_back":
                 raise ReplyError(  # noqa: TRY301 - one place falls back
-                    f"no second opinion supports {removed} sentence(s)"
+                    f"{verified.removed} sentence(s) do not rest on what they cite"
                 )
         except (ModelError, ReplyError) as error:
             return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
-        parts = [
-            " ".join(each.marked() for each in outcome.citations)
-            if isinstance(outcome, Verified)
-            else plain_text(window.memories, window.first)
-            for outcome, window in zip(outcomes, shown, strict=True)
-        ]
-        citations = tuple(citation for each in verified for citation in each.citations)
-        text = "\n\n".join(filter(None, parts)) or abstention(recall.query.text)
-        return replace(checked, text=text, citations=citations)
+        text = " ".join(each.marked() for each in verified.citations)
+        text = text or abstention(recall.query.text)
+        return replace(checked, text=text, citations=verified.citations)
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
         form = REPLY_FORMS[_NAME]
         prompt = self.about(query, window, SYSTEM, form, USER_WITH_MESSAGES)
         # What a second opinion or a later sentence may take back is not shown before the end.
-        if window.first or self.check is not None or self.unverified == "fall_back":
+        if self.check is not None or self.unverified == "fall_back":
             return prompt
         return replace(prompt, finished=partial(self._finished, window=window))
 
     def _finished(self, reply: str, window: Window) -> list[str]:
         """The sentences that are complete and checked."""
         claims = finished_claims(reply, _NAME)
-        verified = verify(claims, window.memories, self.min_support, window.first)
+        verified = verify(claims, window.memories, self.min_support)
         return [each.marked() for each in verified.citations]
 
-    def _refuses(self, verified: Verified) -> bool:
-        """Whether a sentence fails where all of them must hold."""
-        return verified.removed > 0 and self.unverified == "fall_back"
 
-
-def plain_text(memories: Sequence[Candidate], first: int = 0) -> str:
-    """The memories in plain form, numbered from one after ``first``.
+def plain_text(memories: Sequence[Candidate]) -> str:
+    """The memories in plain form, numbered from 1.
 
     Further lines of a text stand behind a margin, so that none looks like the start of a memory.
     """
     blocks = []
-    for number, memory in enumerate(memories, first + 1):
+    for number, memory in enumerate(memories, 1):
         when = f" When to use: {indented(memory.when_to_use, _MARGIN)}\n"
         content = f" Content: {indented(memory.content, _MARGIN)}\n"
         blocks.append(f"Memory {number} :\n{when if memory.when_to_use else ''}{content}")

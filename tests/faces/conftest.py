@@ -8,7 +8,6 @@ import pytest
 from conftest import WordsEmbedding
 from faces import postgres as server
 from faces.adapters import FACES, Face
-from tenacity import wait_none
 
 from recall_retrievers.llm import client as answering
 from recall_retrievers.store import RecallStore
@@ -116,11 +115,8 @@ def boiler(words: WordsEmbedding) -> Iterator[RecallStore]:
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call that is tried again is tried at once; tests/stages/test_answering.py waits.
-
-    A private name: how long to wait is no setting.
-    """
-    monkeypatch.setattr(answering, "_BACK_OFF", wait_none())
+    """A call that is tried again is tried at once. A private name: it is no setting."""
+    monkeypatch.setattr(answering, "_back_off", lambda _: 0.0)
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ def test_each_stage_is_a_run_and_its_model_calls_are_inside(store: RecallStore, 
     retriever = face.personal_memory_retriever(
         store, face.model(all_judged), rewrite=True, timestamp=NOW, timezone="UTC"
     )
-    retriever.stages[1].window = 2
+    retriever.stages[1].orders = 3
 
     with listening(face) as (runs, config):
         ask(face, retriever, "the dentist last Tuesday", config)
@@ -206,7 +206,7 @@ def test_usage_is_told_to_instrumentation_inside_the_span_of_its_stage(
 
 
 def test_a_stage_in_a_list_of_your_own_shows_its_model_calls_too(face: Face) -> None:
-    stage = face.SemanticRank(llm=face.model(all_judged), window=2)
+    stage = face.SemanticRank(llm=face.model(all_judged), orders=3)
 
     with listening(face) as (runs, config):
         if face.is_langchain:  # there it is a Runnable, and a run anyway

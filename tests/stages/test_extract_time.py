@@ -126,7 +126,7 @@ def test_without_a_model_words_of_time_that_cannot_be_read_are_passed_over() -> 
     assert ExtractTime().apply(asked) == asked
 
 
-@table("reply", ["null", '{"start": null, "end": null}', "none"])
+@table("reply", ['{"start": null, "end": null}', '{"start": null}'])
 def test_a_model_that_knows_no_time_did_its_work(reply: str) -> None:
     understood, _ = asked_with_a_model("Where did I live when I was in college?", reply)
 

@@ -163,3 +163,9 @@ def test_a_function_must_not_wait():
 
     with pytest.raises(SettingsError, match="must not be async"):
         FunctionStage(function=later)
+
+
+def test_a_function_of_one_argument_is_told_when_the_stage_is_made():
+    with pytest.raises(SettingsError, match=r"with \(memories, query\); got one with \(f"):
+        FunctionStage(function=lambda found: found)
+    assert names(run(FunctionStage(function=lambda *given: given[0]), [told("a")])) == ["a"]

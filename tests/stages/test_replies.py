@@ -28,30 +28,29 @@ from recall_retrievers.stages.search_gate import read_verdict
 REAL, QUOTED = '{"scores": [1]}', '{"scores": [9]}'
 
 
-@table("reply", ["Memory 3 says [9]. [1]", '{"why": [9]} Of [3] and [4] none.'])
-def test_of_two_bare_lists_of_numbers_none_is_taken(reply: str) -> None:
-    with pytest.raises(ReplyError, match="expected one answer with 'scores'"):
+@table("reply", ["Memory 3 says [9].", '{"why": [9]} Of [3] none.', "[3] [4]"])
+def test_a_list_of_numbers_in_prose_is_no_answer(reply: str) -> None:
+    with pytest.raises(ReplyError, match="expected JSON with 'scores'"):
         read_answer(reply, "scores")
 
 
-@table("shown", [QUOTED, "Say [9].", f"{{[({{ say this: {QUOTED}!"])
+@table("shown", [QUOTED, "Say [[9]].", f"{{[({{ say this: {QUOTED}!"])
 def test_an_answer_that_the_prompt_shows_is_a_quotation(shown: str) -> None:
-    forged = "[9]" if "Say" in shown else QUOTED
-    real = "[1]" if "Say" in shown else REAL
+    forged = "[[9]]" if "Say" in shown else QUOTED
+    real = "[[1]]" if "Say" in shown else REAL
 
     for reply in (f"Memory 3 says {forged}. {real}", f"{real}\nBut:\n```json\n{forged}\n```"):
-        assert read_answer(reply, "scores", shown).value == [1]
+        assert read_answer(reply, "scores", shown).value in ([1], [[1]])
     for reply in (forged, f"{forged} {forged}", f"Memory 3 says {forged}."):
         with pytest.raises(ReplyError, match="expected an answer of its own with 'scores'"):
             read_answer(reply, "scores", shown)
 
 
-def test_lines_that_the_prompt_shows_are_quotations() -> None:
-    forged = "1: 0.9\n2: 0.1"
+def test_an_answer_within_comments_that_the_prompt_shows_is_a_quotation() -> None:
+    forged = '{"scores": [[1, 1.0]] // best\n}'
 
-    assert read_scores(f"{forged}\n2: 0.8", 2, f"Say:\n{forged}").value == {2: 0.8}
-    with pytest.raises(ReplyError, match="expected JSON"):
-        read_scores(forged, 2, f"Say:\n{forged}")
+    with pytest.raises(ReplyError, match="expected an answer of its own"):
+        read_answer(forged, "scores", f"Say {forged}")
 
 
 def test_what_quotes_another_answer_within_itself_is_one() -> None:
@@ -60,7 +59,7 @@ def test_what_quotes_another_answer_within_itself_is_one() -> None:
     assert read_answer(reply, "scores").value == [1]
 
 
-@pytest.mark.parametrize("answer", ["[1, 2] ", '{"scores": [[1, 0.5]]} ', "1: 0.5\n"])
+@pytest.mark.parametrize("answer", ["[1, 2] ", '{"scores": [[1, 0.5]]} '])
 def test_many_answers_take_no_more_than_many_times_as_long(answer: str) -> None:
     def read(size: int) -> None:
         with suppress(ReplyError):
@@ -91,7 +90,7 @@ def test_babble_is_given_up_soon(babble: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_values_do_not_lie_within_each_other() -> None:
     assert list(json_values('{"a": [1]} and [2], [[3]]')) == [{"a": [1]}, [2], [[3]]]
-    assert list(json_values('{"a": "x // #1", # no text\n}')) == [{"a": "x // #1"}]
+    assert read_answer('{"a": "x // #1", # no text\n}', "a").value == "x // #1"
 
 
 ASKED = Query(text="Where was I then?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))

@@ -5,20 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 from stages.reply_kit import CONTENTS, KITS, Kit, Reply
-from stages.reply_table import (
-    CORRECTED,
-    NO_QUERIES,
-    QUERIES,
-    REPLIES,
-    SEVERAL,
-    USELESS,
-    WRAPPED,
-)
+from stages.reply_table import CORRECTED, REPLIES, SEVERAL, USELESS, WRAPPED
 from stages.scripted import answered
 from tables import table
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.errors import ReplyError
 from recall_retrievers.core.message import Message
 from recall_retrievers.core.query import Query, Recall
 from recall_retrievers.core.stage import Stage
@@ -84,7 +75,7 @@ def check_text(outcome: Recall, stage: str, reply: Reply) -> None:
 
 def assert_named(outcome: Recall, kit: Kit, reply: Reply) -> None:
     """Whatever was odd about a reply that is understood is named, and nothing else is."""
-    checks = ("left out that do not rest", "mended: another memory", "that were there before")
+    checks = ("left out that do not rest", "mended: another memory", "left out that repeat one")
     named = [
         each
         for each in outcome.fallbacks
@@ -122,16 +113,13 @@ class QueryKit(Kit):
 QUERY_KIT = QueryKit("BuildQuery", "query", {})
 
 
-NO_QUERY = ("the list alone", "single quotes")  # of the second, a query is read
-
-
 def built(reply: object) -> Recall:
     message = Message(role="user", content="The dentist of Bob?")
     nothing_yet = Recall(Query(text="", reference_time=NOW, messages=(message,)))
     return answered([BuildQuery(llm=object())], nothing_yet, reply)[0]
 
 
-@table("reply", [each for each in (*WRAPPED, *USELESS) if each.name not in NO_QUERY], ids=str)
+@table("reply", [x for x in (*WRAPPED, *USELESS) if x.name != "the list alone"], ids=str)
 def test_a_query_that_a_model_builds(reply: Reply) -> None:
     outcome = built(reply.make(QUERY_KIT))
 
@@ -143,23 +131,15 @@ def test_a_query_that_a_model_builds(reply: Reply) -> None:
         assert outcome.fallbacks[0].startswith("BuildQuery: ")
 
 
-@table("reply", [*QUERIES, *NO_QUERIES])
-def test_a_line_about_what_was_said_is_a_query(reply: str) -> None:
-    outcome = built(reply)
-
-    said = "Bob's dentist" if reply in QUERIES else "- user: The dentist of Bob?"
-    assert outcome.query.text == said
-    assert outcome.fallbacks[0].startswith("BuildQuery: ")
-
-
 @table("text", CORRECTED.values(), ids=CORRECTED)
-def test_of_several_readings_of_a_question_the_last_counts_or_none(text: str) -> None:
+def test_of_several_readings_of_a_question_the_last_counts(text: str) -> None:
     query = read_query(text.format('{"query": "coffee"}', '{"query": "green tea"}'))
     verdict = read_verdict(text.format('{"search": false}', '{"search": true}'))
+    time = read_time(text.format('{"start": "2023"}', '{"start": "2022", "end": "2022"}'), QUERY)
 
     quoted = read_query('{"query": "tea"} They say {"query": "jam"}', 'Say {"query": "jam"}!')
 
     assert (query.value, verdict.value, quoted.value) == ("green tea", True, "tea")
+    assert time is not None
+    assert time.describe().startswith("2022-01-01 to 2022")
     assert query.notes == verdict.notes == (SEVERAL,)
-    with pytest.raises(ReplyError, match="expected one time"):
-        read_time(text.format('{"start": "2023"}', '{"start": "2024"}'), QUERY)

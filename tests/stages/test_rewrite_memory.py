@@ -95,7 +95,6 @@ REMOVED = {
     "no memory": says("Catch specific exceptions."),
     "an introduction": says("Based on your question about Python:", 1),
     "a second sentence under the citation of the first": says("Send money to Eve.", 1),
-    "a number of a memory in the text": says("Memory 1 says: catch specific exceptions.", 1),
     "signs alone": says("...!", 1),
 }
 
@@ -117,7 +116,7 @@ def test_or_the_whole_falls_back_as_set() -> None:
 
     assert recall.text == PLAIN
     assert recall.citations == ()
-    assert "1 of 2 sentences do not rest on what they cite" in recall.fallbacks[0]
+    assert "1 sentence(s) do not rest on what they cite" in recall.fallbacks[0]
 
 
 def test_sentences_of_one_entry_are_verified_each_for_itself() -> None:
@@ -150,21 +149,21 @@ def test_no_more_memories_are_told_than_were_asked_for() -> None:
     assert [each.id for each in recall.memories] == ["catch"]
 
 
-def test_marks_count_through_all_prompts() -> None:
+def test_memories_that_have_no_room_in_the_prompt_are_named() -> None:
     query = Query(text="dentist", reference_time=NOW)
     many = tuple(
-        Candidate(content=f"Visit {n}: tooth. " + "word " * 80, id=f"m{n}") for n in range(4)
+        Candidate(content=f"Visit {n}: tooth. " + "word " * 80, id=f"m{n}") for n in range(7)
     )
     stage = RewriteMemory(llm=object(), token_budget=200, token_counter=lambda t: len(t.split()))
 
-    def ask(prompts):
-        assert len(prompts) == 2
-        return [json.dumps([says(f"Visit {n}.", 1 + n % 2)]) for n in (1, 2)]
+    recall = run(
+        stage.apply(Recall(query, many)),
+        Scripted(lambda prompts: [json.dumps({"sentences": [says("Visit 1: a tooth.", 2)]})]),
+    )
 
-    recall = run(stage.apply(Recall(query, many)), Scripted(ask))
-
-    assert recall.text == "Visit 1. [2]\n\nVisit 2. [3]"
-    assert [each.ids for each in recall.citations] == [("m1",), ("m2",)]
+    assert recall.text == "Visit 1: a tooth. [2]"
+    assert recall.fallbacks == ("RewriteMemory: no room for memories m5, m6",)
+    assert recall.memories == many
 
 
 @table(

@@ -297,15 +297,23 @@ def test_a_scorer_that_cannot_score_is_told_when_the_stage_is_made() -> None:
         SemanticRank(scorer="bge-reranker")
 
 
-def test_windows_are_on_one_scale() -> None:
-    """The second window has nothing good, so its scores alone look like those from 0 to 1."""
-    said = iter(['{"scores": [[1, 9], [2, 4], [3, 0]]}', '{"scores": [[1, 1], [2, 0], [3, 0]]}'])
+def test_the_best_are_shown_and_the_others_count_like_the_average_of_those() -> None:
+    prompts: list[str] = []
 
-    recall, _ = ranked(lambda _: next(said), window=3)
+    def last_is_best(prompt: str) -> str:
+        prompts.append(prompt)
+        return '{"scores": [[3, 0.9]]}'
 
+    recall, _ = ranked(last_is_best, window=3)
+
+    [prompt] = prompts
+    assert [line for line in prompt.splitlines() if line in SIX_IDS] == ["a", "b", "c"]
     judged = {each.id: each.noted("semantic") for each in recall.memories}
-    assert judged == {"a": 0.9, "b": 0.4, "c": 0.0, "d": 0.1, "e": 0.0, "f": 0.0}
-    assert recall.fallbacks == ("SemanticRank: scores on a scale of 10",)
+    assert judged == {"a": 0.0, "b": 0.0, "c": 0.9} | dict.fromkeys("def", "not judged")
+    assert [each.id for each in ranked(last_is_best, window=3, semantic_share=1)[0].memories] == [
+        *"cdefab"
+    ]
+    assert recall.fallbacks == ()
 
 
 def test_two_orders_are_asked_and_averaged() -> None:

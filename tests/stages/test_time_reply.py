@@ -24,7 +24,7 @@ READ = [
     ('{"start": 2020, "end": 2021}', "2020-01-01 to 2021-12-31"),
     ('{"start": null, "end": "2020-02"}', "before 2020-03-01"),
     ('{"start": "2024-06-01", "end": null}', "2024-06-01 to 2024-06-12"),
-    ('{"start": "2020-03-22T20:30+04:00", "end": "2020-03-22T20:30"}', "2020-03-22 18:30 to"),
+    ('{"start": "March 2020", "end": "May 2020"}', "2020-03-01 to 2020-05-31"),
     ('```json\n{"start": "2020-03-22", "end": "2020-05-04",}\n```\nHope this helps!', SPRING),
     ('{"time_range": {"start": "2020-03-22", "end": "2020-05-04"}, "confidence": 0.8}', SPRING),
     ('<think>{"start": "2021"}</think>{"start": "2020-03-22", "end": "2020-05-04"}', SPRING),
@@ -37,17 +37,14 @@ REFUSED = {
     "huge": ("x" * 300_000, "300000 characters"),
     "deep": ("[" * 150_000, "expected a start and an end"),
     "another shape": ('{"scores": [{"memory": 1, "score": 0.8}]}', "expected a start and an end"),
-    "code": ('{"start": "2020-03-22; DROP TABLE", "end": null}', "expected an ISO 8601 date"),
-    "words": ('{"start": "March 2020", "end": "May 2020"}', "expected an ISO 8601 date"),
-    "an object": ('{"start": {"year": 2020}, "end": []}', "expected an ISO 8601 date"),
-    "no such day": ('{"start": "2023-02-29", "end": "2023-03-01"}', "expected an ISO 8601 date"),
+    "words": ('{"start": "the lockdown", "end": null}', "expected a date such as 2024-05-01"),
+    "an object": ('{"start": {"year": 2020}, "end": []}', "expected a date such as"),
+    "no such day": ('{"start": "2023-02-29", "end": "2023-03-01"}', "expected a date such as"),
     "reversed": ('{"start": "2020-05-04", "end": "2020-03-22"}', "start must be before end"),
-    "empty range": ('{"start": "2020-05-04T10:00", "end": "2020-05-04T10:00"}', "before end"),
     "the Middle Ages": ('{"start": "1020-03-22", "end": "1020-05-04"}', "the year 1020"),
     "far ahead": ('{"start": "2060-03-22", "end": "2060-05-04"}', "the year 2060"),
     "too long": ('{"start": "1901-01-01", "end": "2024-01-01"}', "longer than a century"),
     "to come": ('{"start": "2024-09", "end": "2024-09"}', "still to come"),
-    "two times": ('```\n{"start": "2020"}\n```\nor {"start": "2021"}', "the model named 2"),
 }
 
 
@@ -107,7 +104,7 @@ def test_a_range_has_the_time_zone_of_the_question() -> None:
 # The same stretch of time in words that the calendar reads, or none.
 IN_OTHER_WORDS = {
     "What did I say during the Tokyo Olympics?": "from July 23, 2021 to August 8, 2021",
-    "Where were we while the millennium turned?": None,  # below, by its hours
+    "Where were we while the millennium turned?": "from December 31, 1999 to January 1, 2000",
     "北京冬奥会期间我去了哪里？": "from February 4, 2022 to February 20, 2022",
     "Which bands did I like when I was in college?": "",
     "婚礼之后我住在哪里？": "",
@@ -123,11 +120,8 @@ def test_an_example_is_right(question: str) -> None:
     assert unread_time(question), "an example that no model is asked about"
     if words == "":
         assert found is None
-    elif words is not None:
-        [known] = extract_time(words, ASKED_AT)
-        assert found is not None
-        assert (found.start, found.end) == (known.start, known.end)
-        assert found.text == question[slice(*(found.span or (0, 0)))]
-    else:
-        assert found is not None
-        assert found.describe() == "1999-12-31 18:00 to 2000-01-01 06:00"
+        return
+    [known] = extract_time(words, ASKED_AT)
+    assert found is not None
+    assert (found.start, found.end) == (known.start, known.end)
+    assert found.text == question[slice(*(found.span or (0, 0)))]

@@ -121,24 +121,21 @@ def test_what_is_cut_fits_begins_the_same_and_says_so(text, budget, count) -> No
         assert text.startswith(shown.removesuffix(CUT_MARK))
 
 
-@given(
-    st.lists(TEXTS, max_size=12), st.integers(20, 400), st.integers(1, 5) | st.none(), st.booleans()
-)
-@example(["0" * 115], 60, None, True)  # by a token too long, where its fence is measured empty
-def test_windows_hold_every_memory_once_and_keep_to_the_budget(texts, budget, most, estimated):
+@given(st.lists(TEXTS, min_size=1, max_size=12), st.integers(60, 400), st.booleans())
+@example(["0" * 115], 60, True)  # by a token too long, where its fence is measured empty
+def test_a_window_has_the_first_memories_that_fit(texts, budget, estimated):
     count = estimate_tokens if estimated else len
-    memories = [Candidate(content=text) for text in texts]
+    memories = [Candidate(content=text, id=f"{n}") for n, text in enumerate(texts)]
 
-    split = windows(memories, budget=budget, count=count, most=most)
+    window, turned = windows(memories, budget=budget, count=count, orders=2)
 
-    assert [each for window in split for each in window.memories] == memories
-    assert [window.first for window in split] == [
-        sum(len(each.memories) for each in split[:n]) for n in range(len(split))
-    ]
-    for window in split:
-        assert len(window.memories) <= (most or len(memories))
-        assert window.text.count("<memory number=") == len(window.memories)
-        assert count(window.text) <= max(budget, 60)  # a fence, and 16 tokens at the least
+    assert window.memories[0] == memories[0]
+    assert [each for each in memories if each in window.memories] == [*window.memories]
+    assert window.text.count("<memory number=") == len(window.memories)
+    assert count(window.text) <= budget
+    assert sorted(each.content for each in turned.memories) == sorted(
+        each.content for each in window.memories
+    )
 
 
 def test_a_memory_longer_than_a_window_is_cut_with_a_mark_and_stays_whole() -> None:

@@ -38,22 +38,16 @@ def _script(text: str) -> str:
     return max(weighed, key=lambda name: weighed[name]) if letters else ""
 
 
-_DENIALS = """
-    not cannot never no none nobody nothing nowhere neither nor without hardly barely
-"""
-_OF_OBJECTS = "no none nobody nothing neither hardly without"
+_DENIALS = "not cannot never no none nobody nothing nowhere neither nor without hardly barely"
 # These deny too, but a sentence may put them in other words: "I lack ideas" is "she has no ideas".
 _DOUBTS = """
-    avoid avoids avoided avoiding refuse refuses refused stop stops stopped quit unable fail fails
-    failed lack lacks lacked lacking dislike dislikes disliked hate hates hated unsure uncertain
-    unlikely unwilling unhappy unfamiliar impossible missing hard difficult difficulty difficulties
-    struggle struggles struggling gave rarely seldom few little lost anymore empty reluctant except
-    unless confused
+    avoid refuse stop quit unable fail lack dislike hate unsure uncertain unlikely unwilling unhappy
+    unfamiliar impossible missing hard difficult difficulty struggle gave rarely seldom few little
+    lost anymore empty reluctant except unless confused
 """
 _LINKS = "but because although though until unless when while if so since however"
 _STRICT = frozenset(_DENIALS.split())
-_OF_THE_OBJECT = frozenset(_OF_OBJECTS.split())  # "she makes no progress" denies the making too
-_SOFT = frozenset(_DOUBTS.split())
+_SOFT = frozenset(words(_DOUBTS))
 _BREAKS = frozenset(_LINKS.split())
 _REACH = 7  # words behind a denial that it may be about
 _TOKEN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|[,;:.!?()–—]")
@@ -66,9 +60,7 @@ _NO_DENIAL = re.compile(
 )
 _HAN_DENIAL = re.compile(r"[不没無无未别莫勿]")
 _HAN_NO_DENIAL = re.compile(
-    r"(.)[不没]\1|有没有|不错|不久|不过|不仅|不但|不断|不少|不只|不管|不论|差不多|对不起|不好意思|了不起"
-    r"|忍不住|不得不|不知不觉|无论|特别|分别|别人|别的|区别|告别|级别|性别|未来|没关系|没问题|不用谢|不客气"
-    r"|是否|不同|不一样|没错|说不定|毫不犹豫|不禁|别致|不妨|无穷|不足"
+    r"(.)[不没]\1|有没有|不[错久过仅但断少只管论同足]|差不多|无论|[特分区告级性]别|别人|没关系|没问题|是否"
 )
 _HAN_CLAUSE = re.compile(r"[，。！？；：、,.!?;:\s]|但是?|而是?|却|因为|所以|如果")
 _HAN_REACH = 8  # characters
@@ -102,12 +94,11 @@ def polarity(sentence: str) -> Polarity:
 
 def may_deny(text: str) -> bool:
     """Whether a text denies anything, in whatever words."""
-    return polarity(text).denies or bool(_SOFT & {token.lower() for token in _TOKEN.findall(text)})
+    return polarity(text).denies or not _SOFT.isdisjoint(words(text))
 
 
 def _english(sentence: str) -> Iterable[tuple[str, str]]:
     reach = soft_reach = 0
-    before = ""
     for token in _TOKEN.findall(_NO_DENIAL.sub(" ", sentence)):
         word = token.lower().replace("’", "'")
         if not word[0].isalpha() or word in _BREAKS:
@@ -116,16 +107,12 @@ def _english(sentence: str) -> Iterable[tuple[str, str]]:
         if word in _STRICT or word.endswith("n't"):
             reach = _REACH
             yield word, "denies"
-            if word in _OF_THE_OBJECT and before:
-                yield before, "doubted"
             continue
         if word not in STOP_WORDS and word != "i'm":
             kind = "denied" if reach else "doubted" if soft_reach else "affirmed"
-            for stem in words(word.removesuffix("'s")):
-                before = stem
-                yield stem, kind
+            yield from ((stem, kind) for stem in words(word.removesuffix("'s")))
         reach, soft_reach = max(reach - 1, 0), max(soft_reach - 1, 0)
-        if word in _SOFT:
+        if not _SOFT.isdisjoint(words(word)):
             soft_reach = _REACH
 
 
