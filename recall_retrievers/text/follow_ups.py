@@ -129,7 +129,9 @@ def is_courtesy(text: str, talk: str = "") -> bool:
         return greetings > 0 and not _characters("pronouns", "empty").sub("", rest)
     for language in SMALL_WORDS:
         rest, greetings = _greetings(language).subn("", f"_{'_'.join(said)}_")
-        small = SMALL_WORDS[language] if asks else empty_words(language)
+        small = SMALL_WORDS[language]
+        if not asks:
+            small = empty_words(language) | _words("empty", language)
         if greetings and small.issuperset(filter(None, rest.split("_"))):
             return True
     return False
