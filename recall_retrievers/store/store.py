@@ -213,7 +213,8 @@ class Store:
         older. By these links a turn is found by the words of the two turns before it and the one
         after it, too; its own words count most. Only the turn itself is returned. Notes are not
         linked: the turns of one speaker alone, or texts without a speaker that have one date and no
-        clock time. Storing the same turns again stores nothing twice. `add` links nothing.
+        clock time. Greetings, thanks and bare acknowledgements ("ok") are left out, unless they
+        answer a question. Storing the same turns again stores nothing twice. `add` links nothing.
 
         Args:
             messages: The oldest first: LangChain messages, LlamaIndex ``ChatMessage``, mappings

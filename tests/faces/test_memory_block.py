@@ -162,7 +162,7 @@ async def test_what_goes_wrong_is_logged_and_what_was_not_stored_waits(
     assert "could not be searched" in caplog.text
 
     counting.broken = False
-    await block.aput([told("Good night.")], session_id="s1")
+    await block.aput([told("The train is late.")], session_id="s1")
     assert counting.count() == 3
 
 
@@ -181,7 +181,7 @@ async def test_a_store_that_is_down_is_tried_once_for_what_is_new(
     # One that fails for ever goes to the end, and holds up no other.
     counting.broken, counting.refused = False, "s2"
     for _ in range(2):
-        await block.aput([told("Good night.")], session_id="s0")
+        await block.aput([told("The train is late.")], session_id="s0")
     [found] = counting.find([Search("number", 20, method="keyword")])
     stored = sorted((each.memory.scope.session_id, each.memory.content) for each in found)
     assert stored == [(f"s{n}", f"Number {n}.") for n in range(3, 10)]
@@ -196,7 +196,7 @@ async def test_messages_of_a_cancelled_task_wait(counting: Counting) -> None:
     with pytest.raises(asyncio.CancelledError):
         await putting
 
-    await block.aput([told("Good night.")], session_id="Tom")
+    await block.aput([told("The train is late.")], session_id="Tom")
 
     assert counting.count() == 4
 

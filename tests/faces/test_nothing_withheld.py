@@ -49,6 +49,7 @@ TURNS = [
     ("Remind me what we settled.", "On the place?"),
     ("Yes, that.", "It is settled."),
     ("Good. Anything else on your mind?", "No."),
+    ("What is the capital of Mongolia?", "Ulaanbaatar."),
 ]
 
 

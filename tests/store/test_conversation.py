@@ -20,7 +20,7 @@ PETS = [
     {"role": "user", "content": "Three of them, all tabby.", "name": "Ann"},
     {"role": "tool", "content": "42"},
     {"role": "assistant", "content": ""},
-    {"role": "assistant", "content": "How lovely."},
+    {"role": "assistant", "content": "What a crowd."},
 ]
 
 
@@ -33,7 +33,7 @@ def test_a_turn_is_found_by_what_was_said_before_it_and_returned_alone(words: An
     assert [each.content for each in turns] == [
         "Which pets do you have at home?",
         "Three of them, all tabby.",
-        "How lovely.",
+        "What a crowd.",
     ]
     assert found == ids  # its own words first, then one turn away, then two
     assert [each.author for each in turns] == ["assistant", "Ann", "assistant"]
@@ -60,6 +60,21 @@ def test_storing_it_again_or_more_of_it_stores_nothing_twice(
         assert asyncio.run(store.aadd_conversation(PETS, created_at=created_at)) == again
         assert store.count() == 3
         assert [each.created_at for each in store.get(first)] == [each.created_at for each in told]
+
+
+def test_courtesies_are_no_memories_but_an_answer_is(words: Any) -> None:
+    said = [
+        ("user", "Hello!"),
+        ("assistant", "Do you have cats?"),
+        ("user", "Yes."),
+        ("assistant", "I will remember that."),
+        ("user", "谢谢"),
+        ("user", "Vielen Dank für die Hilfe, und grüß den Zahnarzt."),
+    ]
+    with RecallStore(embedding=words) as store:
+        ids = store.add_conversation([{"role": role, "content": text} for role, text in said])
+
+        assert [each.content for each in store.get(ids)] == [said[n][1] for n in (1, 2, 5)]
 
 
 def test_it_goes_on_where_an_earlier_call_ended(words: Any) -> None:
@@ -91,7 +106,12 @@ def test_only_the_same_conversation_and_hour_is_before(
 
 
 def test_several_turns_of_one_speaker_answer_the_same_turn(words: Any) -> None:
-    said = [("Bob", "Any pets?"), ("Ann", "Three."), ("Ann", "All tabby."), ("Bob", "Nice.")]
+    said = [
+        ("Bob", "Any pets?"),
+        ("Ann", "Three."),
+        ("Ann", "All tabby."),
+        ("Bob", "What a crowd."),
+    ]
     with RecallStore(embedding=words) as store:
         messages = [{"role": "user", "name": name, "content": text} for name, text in said]
         ids = store.add_conversation(messages, created_at=WHEN)
@@ -123,14 +143,17 @@ def test_only_the_end_of_a_long_turn_is_kept(words: Any) -> None:
     long = " ".join(f"word{number}" for number in range(100))
     with RecallStore(embedding=words) as store:
         for text, end in ((long, long.split()[-20:]), ("茶" * 90, ["茶" * 40])):
-            said = [{"role": "assistant", "content": text}, {"role": "user", "content": "Yes."}]
+            said = [
+                {"role": "assistant", "content": text},
+                {"role": "user", "content": "With milk."},
+            ]
             [_, turn] = store.get(store.add_conversation(said, created_at=WHEN))
             assert turn.said_before.split() == end
 
 
 SAID = [
     ("Ann", "Look at the picture of my kittens!"),
-    ("Bob", "Lovely."),
+    ("Bob", "Adorable."),
     ("Bob", "How many?"),
     ("Ann", "Three of them."),
     ("Ann", "All tabby."),
