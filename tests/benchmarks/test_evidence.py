@@ -24,7 +24,7 @@ def test_figures_of_a_small_set(retrieval_set, measured, capsys) -> None:
     assert found["questions"] == {"own": 2, "other": 2, "person": 1, "answer": 2}
     assert found["auroc"] == {"other": 1.0, "person": 1.0, "answer": 1.0}
     assert found["silenced"]["own"] == 0
-    assert found["silenced"]["other"] == 1
+    assert found["silenced"]["other"] == 0.5
     assert found["strong"]["own"] > found["strong"]["person"]
     assert "1.000" in capsys.readouterr().out
 
