@@ -67,7 +67,7 @@ class Weights:
 
     def _features(self, sentence: Sentence) -> Described:
         units = [*self._by_class(sentence)]
-        found = {word.lower(): (word,) for word in sentence.words}
+        found: Described = {word.lower(): (word,) for word in sentence.words}
         found |= {kind: (words,) for words, kind in units}
         if not any(kind in _ASKING for _, kind in units):
             found |= {f".{kind}": (words,) for words, kind in units}
