@@ -151,7 +151,8 @@ def test_the_context_of_a_run_says_whose_memories_are_seen(
             )
             retriever = RecallRetriever(store=store, require_scope=["user_id"])
             tools = [create_recall_tool(retriever)]
-            agent = create_agent(model, tools, middleware=[RecallMiddleware(retriever)])
+            recall = RecallMiddleware(retriever, gate=None)
+            agent = create_agent(model, tools, middleware=[recall])
             asked = {"messages": [("user", "Who drinks tea?")]}
             face.call(agent, "invoke", asked, given.pop("config", None), **given)
         return "".join(str(message.content) for message in model.shown[-1])

@@ -220,6 +220,7 @@ async def test_a_block_may_be_required_to_name_the_session(words: object) -> Non
             retriever=llamaindex_recall.RecallRetriever(store=store),
             scope_of=lambda _: ANN,
             by_session=True,
+            gate=None,
         )
 
         await block.aput([ChatMessage("The kettle is new.")], session_id="s1")

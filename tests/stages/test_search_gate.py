@@ -143,12 +143,15 @@ def _said(*texts: str) -> list[tuple[str, str]]:
 
 FOLLOW_UPS = [
     ("My sister is Eve.", "When is her birthday?", True),
-    ("Who wrote Hamlet?", "When was he born?", False),
+    ("Who was Joan of Arc?", "When is her birthday?", False),
+    ("My brother fixed our boat.", "Where did he study?", True),
+    ("Who wrote Hamlet?", "Where did he study?", False),
     ("What did I say about Rex?", "And when?", True),
     ("What is the capital of Peru?", "And of Chile?", False),
     ("我表弟叫小凯。", "他在哪里上班？", True),
-    ("《哈姆雷特》是谁写的？", "他是哪年出生的？", False),
+    ("《哈姆雷特》是谁写的？", "他在哪里上班？", False),
 ]
+"""The same question is about one's own people, or about the world."""
 
 
 @table(("before", "question", "search"), FOLLOW_UPS)
