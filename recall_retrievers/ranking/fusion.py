@@ -26,7 +26,8 @@ _ABOUT = {
     "by_words": "by exact words",
 }
 _RANK_OFFSET = 60  # of reciprocal rank fusion (Cormack et al. 2009): how slowly ranks lose weight
-_REPLY = 0.4  # of the way to its reply, if that is more similar, a turn is lifted
+# Of the way to its reply, if that is more similar, a turn is lifted; and a reply to its turn.
+_REPLY, _TURN = 0.4, 0.2
 # How much the best memory has of the score of one with all words of a question: between these, the
 # share of meaning falls, and that of single words in it rises. Chosen over fourteen sets together.
 _MEANING_FALLS, _TOKENS_RISE = (0.15, 0.25), (0.05, 0.1)
@@ -57,7 +58,7 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     - A memory that one kind of arm does not have counts there like the last hit of its widest arm.
       It counts 0 if that arm has fewer hits than ``limit``: then it has shown all memories.
     - A turn of a conversation is lifted towards its reply, if the reply is in the pool and more
-      similar: the answer shows the topic of the turn before it.
+      similar: the answer shows the topic of the turn before it. A reply is lifted towards its turn.
     - The result has the best ``limit`` candidates of the widest arms, and the best ``limit`` of
       every narrower pair of arms.
 
@@ -194,10 +195,11 @@ def _replies(facts: Facts) -> tuple[list[int], list[int]]:
 
 
 def _with_replies(scores: Scores, replies: tuple[list[int], list[int]]) -> Scores:
-    """The scores; that of a turn is lifted towards the best of its replies, if one is higher."""
+    """The scores; those of a turn and its replies are lifted towards each other's."""
     turns, answers = replies
     raised = scores.copy()
     np.maximum.at(raised, turns, (1 - _REPLY) * scores[turns] + _REPLY * scores[answers])
+    np.maximum.at(raised, answers, (1 - _TURN) * scores[answers] + _TURN * scores[turns])
     return raised
 
 

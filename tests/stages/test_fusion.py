@@ -146,13 +146,13 @@ def test_a_turn_is_lifted_towards_its_best_reply_by_either_measure() -> None:
         assert fused["asked"].trace[measure] == pytest.approx(0.5 * (0.5 + 0.4 * 0.5))
 
 
-def test_a_reply_that_is_less_similar_changes_nothing() -> None:
+def test_a_reply_that_is_less_similar_is_lifted_a_fifth_of_the_way() -> None:
     asked = Candidate(content="Any pets?", id="asked")
     reply = Candidate(content="Three cats.", id="reply", turn_before="asked")
 
     with_reply = fuse_arms([[near(asked, 0.8, 0.6), near(reply, 0.4, 0.3)]], [], limit=2)
 
-    assert [each.score for each in with_reply] == pytest.approx([1.0, 0.5])
+    assert [each.score for each in with_reply] == pytest.approx([1.0, 0.6])
 
 
 @table(
