@@ -21,6 +21,11 @@ _SETS = {
     "memdaily-zh": "MemDaily, Chinese",
     "prefeval": "PrefEval, requests on which a preference bears",
     "locomo-plus": "Locomo-Plus, remarks that recall an earlier one",
+    "ikat-ptkb": "TREC iKAT, turns of a conversation on which personal facts bear",
+    "reme-bfcl": "ReMe, task memories for a request",
+    "reme-situation": "ReMe, task memories by the situation in which they help",
+    "qmsum": "QMSum, turns of meetings",
+    "llqa-clock": "LLQA, a lifelog, a clock time added",
 }
 _SHOWN = ("recall@5", "recall@10")
 _STOCK = {

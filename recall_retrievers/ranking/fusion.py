@@ -107,16 +107,16 @@ def in_turn(pools: Sequence[Pool]) -> Pool:
 
     So each text has its best memories in front. What several find comes before them.
     """
-    first = pools[0]
+    first = next((pool for pool in pools if len(pool)), pools[0])
     facts = first.facts.source.facts(np.unique(np.concatenate([x.facts.keys for x in pools])))
     keys = facts.keys.tolist()
     ranks = [{key: n for n, key in enumerate(pool.facts.keys.tolist())} for pool in pools]
-    worth = [sum(1 / (2 + own[key]) for own in ranks if key in own) for key in keys]
-    own = [ranks[0].get(key) for key in keys]
-    best = sorted(range(len(keys)), key=lambda n: (-worth[n], own[n] is None, own[n]))
+    worth = [sum(1 / (2 + rank[key]) for rank in ranks if key in rank) for key in keys]
+    own = dict(zip(first.facts.keys.tolist(), range(len(first)), strict=True))
+    best = sorted(range(len(keys)), key=lambda n: (-worth[n], own.get(keys[n], len(keys))))
     lowest = first.scores[-1] if len(first) else 0.0
     scores = [*first.scores, *([lowest] * len(keys))][: len(keys)]
-    places = [own[place] for place in best]
+    places = [own.get(keys[place]) for place in best]
 
     def finish(place: int, memory: Candidate) -> Candidate:
         if (at := places[place]) is not None:

@@ -163,6 +163,29 @@ def test_a_question_in_a_talk_finds_what_its_answer_names_and_keeps_its_own_firs
         assert any("for its place among what 2 texts find" in label for label in labels)
 
 
+def test_each_of_two_questions_has_its_answer_in_front(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add(["The choir sings in the old mill.", "Ben plays tenor saxophone."])
+        store.add(f"Choir note {n * n}, about mill number {n}." for n in range(20))
+        retriever = MemoryRetriever(store=store, timestamp=NOW, k=2, method="keyword")
+        question = "Where does the choir sing, at the old mill? And who plays tenor?"
+
+        found = {each.content for each in retriever.recall_without_model(question).memories}
+
+        assert found == {"The choir sings in the old mill.", "Ben plays tenor saxophone."}
+
+
+def test_an_exchange_is_searched_for_where_the_question_finds_nothing(words: Any) -> None:
+    said = [("user", "Who fixed the boiler?"), ("assistant", "Mr Fenn did.")]
+    with RecallStore(embedding=words) as store:
+        store.add(["Mr Fenn fixed the boiler."])
+        retriever = MemoryRetriever(store=store, timestamp=NOW, method="keyword")
+
+        found = retriever.recall_without_model("Any zebras nearby, by chance?", messages=said)
+
+        assert [each.content for each in found.memories] == ["Mr Fenn fixed the boiler."]
+
+
 def test_what_was_just_answered_is_behind_what_was_not(words: Any) -> None:
     said = [("user", "What did the boiler cost?"), ("assistant", "It cost 900 pounds.")]
     with RecallStore(embedding=words) as store:
