@@ -17,7 +17,7 @@ from recall_retrievers.core.pool import Pool
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.settings import Count, Settings
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.text.follow_ups import search_texts
+from recall_retrievers.text.follow_ups import USERS, search_texts
 from recall_retrievers.timeline import TimeRange
 
 Filter = Mapping[str, object]
@@ -58,16 +58,20 @@ class Query(Settings):
     @property
     def searched(self) -> list[str]:
         """The texts to search for, the most important first."""
-        text = self.search_text or self.text
-        said = [(x.role, x.content) for x in self.messages if x.content not in self.text]
-        return search_texts(text, said, names_time=any(named.span for named in self.time_ranges))
+        names_time = any(named.span for named in self.time_ranges)
+        return search_texts(self.search_text or self.text, self._said, names_time=names_time)
 
     @property
-    def follows(self) -> str:
-        """The last exchange, if the question can be understood only with it."""
-        if not self.messages:
+    def answered(self) -> str:
+        """The last exchange with its answer, if the question can be understood only with it."""
+        said = self._said
+        if not said or said[-1][0] in USERS:
             return ""
         return self.searched[0].removeprefix(self.search_text or self.text)
+
+    @property
+    def _said(self) -> list[tuple[str, str]]:
+        return [(x.role, x.content) for x in self.messages if x.content not in self.text]
 
 
 def check_length(text: str) -> None:

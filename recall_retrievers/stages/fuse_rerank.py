@@ -266,7 +266,7 @@ class _Columns:
         order = asked_order(query.text, hard, in_conversation=bool(query.messages))
         if order is not None:
             self.put_in_order(order, query.text)
-        elif exchange := query.follows:
+        elif exchange := query.answered:
             unsaid = unsaid_first(self.pool.facts, self.fused, exchange)
             self.put("behind what was not said just before", unsaid)
         elif not ranges:

@@ -19,7 +19,7 @@ _LONGEST = 200  # characters of a message
 _NOT_SAID = frozenset({"system", "developer", "tool", "function"})  # roles
 _NAME = re.compile(r"(?<=[\w,;:] )(?!I\b)[A-ZÀ-ÖØ-Þ]\w")  # inside a sentence
 _QUESTION, _MARK = re.compile("[^?？]+[?？]"), re.compile("[?？]")
-_USERS = frozenset({"user", "human"})
+USERS = frozenset({"user", "human"})
 
 
 def search_texts(
@@ -47,7 +47,7 @@ def search_texts(
     last = [(role, x[:_LONGEST]) for role, x in said if role not in _NOT_SAID][-_MOST_MESSAGES:]
     talk = "\n".join(text for _, text in last)
     is_open = talk and leaves_open(question, talk, names_time=names_time)
-    users = [n for n, (role, _) in enumerate(last) if role in _USERS]
+    users = [n for n, (role, _) in enumerate(last) if role in USERS]
     stand = [n for n in users if not (is_open and leaves_open(last[n][1], talk))]
     joined = "\n".join([question, *(text for _, text in last[stand[-1] if stand else 0 :])])
     if is_open:

@@ -37,7 +37,7 @@ class TestServerAway:
             lambda: list(store.memories()),
             lambda: store.add(["train"]),
             lambda: asyncio.run(store.aadd(["train"])),
-            lambda: store.add_conversation([{"role": "user", "content": "hello"}]),
+            lambda: store.add_conversation([{"role": "user", "content": "I like tea."}]),
             lambda: store.delete(made),
             lambda: best(store, "tea"),
             lambda: best(store, "tea", method="keyword"),
