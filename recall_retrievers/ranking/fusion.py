@@ -103,7 +103,7 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
 
 
 def in_turn(pools: Sequence[Pool]) -> Pool:
-    """The pools of several texts as one, by the sum of 1 / (1 + rank); the scores are the first's.
+    """The pools of several texts as one, by the sum of 1 / rank; the scores are the first's.
 
     So each text has its best memories in front. What several find comes before them.
     """
@@ -111,7 +111,7 @@ def in_turn(pools: Sequence[Pool]) -> Pool:
     facts = first.facts.source.facts(np.unique(np.concatenate([x.facts.keys for x in pools])))
     keys = facts.keys.tolist()
     ranks = [{key: n for n, key in enumerate(pool.facts.keys.tolist())} for pool in pools]
-    worth = [sum(1 / (2 + rank[key]) for rank in ranks if key in rank) for key in keys]
+    worth = [sum(1 / (1 + rank[key]) for rank in ranks if key in rank) for key in keys]
     own = dict(zip(first.facts.keys.tolist(), range(len(first)), strict=True))
     best = sorted(range(len(keys)), key=lambda n: (-worth[n], own.get(keys[n], len(keys))))
     lowest = first.scores[-1] if len(first) else 0.0
