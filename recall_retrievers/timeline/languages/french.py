@@ -75,9 +75,10 @@ _CUES = Cues(
     arranged="""(?:réserv|planifi|programm|command|fix|invit)ée?s? inscrite?s? convenu places
     démission accept*""",
     back="""notre_(?:conversation|échange)
-    été_* *é *ée *és *ées *ait *aient *ions eu pris mis fait faite* dit vu vue* lu lue*
-    venu* parti partie* sorti* mort* né née* fini* réussi ouvert* écrit* choisi* dormi appris
-    compris rempli servi suivi bu pu su dû cru plu perdu* vendu* rendu* reçu* couru* connu*
+    été_* *é *ée *és *ées *ait *aient *ions eue?s? pris mis faite?s? dite?s? vue?s? lue?s?
+    venu* parti partie* sorti* mort* né née* fini* réussi ouvert* écrit* choisi* dormi apprise?s?
+    comprise?s? remplie?s? servie?s? suivie?s? bue?s? pu sue?s? dû crue?s? plu perdu* vendu* rendu*
+    reçu* couru* connu*
     descendu* attendu répondu entendu voulu vécu fut furent""",
     present="""retrouver voir appeler payer récupérer rendre billets? réservations? échéance
     date_limite délai livraison retrait dernier_jour à_rendre à_payer valable* rendez-vous rdv est
