@@ -70,6 +70,11 @@ class Query(Settings):
         return self.searched[0].removeprefix(self.search_text or self.text)
 
     @property
+    def said_before(self) -> str:
+        """The message before the question."""
+        return self._said[-1][1] if self._said else ""
+
+    @property
     def _said(self) -> list[tuple[str, str]]:
         return [(x.role, x.content) for x in self.messages if x.content not in self.text]
 

@@ -4,7 +4,6 @@ What a model has refused once, a schema or a system message, it is not sent agai
 empty, cut off or filtered refuses nothing: the schema is sent again, until three in a row fail.
 """
 
-import random
 import re
 import weakref
 from collections import Counter
@@ -12,6 +11,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import monotonic
+
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    wait_exponential,
+    wait_random,
+)
 
 from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.requests import Prompt, Reply, Tokens
@@ -26,6 +33,8 @@ ATTEMPTS = 3
 
 LONGEST_PAUSE = 60.0
 """Seconds; a server that asks for a longer pause is not waited for."""
+
+_BACK_OFF = wait_exponential(multiplier=0.5, max=8) + wait_random(0, 0.5)
 
 _FAILURES = 3
 """How often the replies to a form may fail in a row before it is not sent again."""
@@ -141,7 +150,8 @@ class _Call:
         if not said.strip():
             said = await self._understood(self.client.plain) or ""
             if self.blamed:
-                self.refused[self.blamed] = min(self.failures, self.refused[self.blamed]) + 1
+                before = min(self.failures, self.refused[self.blamed])
+                self.refused[self.blamed] = before + 1
         return said
 
     async def _formed(self) -> str:
@@ -186,23 +196,24 @@ class _Call:
         if send is None:
             return None
         most = prompt.attempts or (1 if self.client.retries(prompt) else ATTEMPTS)
-        attempt = 0
-        while True:
-            attempt += 1
-            spent = self.begun()
-            try:
-                with _of_a_model():
-                    return await send(spent)
-            except ModelError as error:
-                if not is_transient(error):
-                    raise
-                if spent.tokens is None:
-                    self.taken.pop()  # it was turned away, and cost nothing
-                named = retry_after(error)
-                pause = _back_off(attempt) if named is None else named
-                if attempt == most or pause > LONGEST_PAUSE or self.late(pause):
-                    raise
-                await self.world.sleep(pause)
+        patient = AsyncRetrying(
+            sleep=self.world.sleep,
+            retry=retry_if_exception(is_transient),
+            stop=lambda state: state.attempt_number >= most or self._too_late(state),
+            wait=_pause,
+            reraise=True,
+        )
+        return await patient(self._once, send)
+
+    async def _once(self, send: Send) -> str:
+        spent = self.begun()
+        try:
+            with _of_a_model():
+                return await send(spent)
+        except ModelError as error:
+            if is_transient(error) and spent.tokens is None:
+                self.taken.pop()  # it was turned away, and cost nothing
+            raise
 
     async def _streamed(self, show: Show, finished: Callable[[str], Sequence[str]]) -> str:
         """What the model says, while its finished sentences are shown; empty if it failed.
@@ -226,6 +237,9 @@ class _Call:
             return text if shown else ""
         return text
 
+    def _too_late(self, state: RetryCallState) -> bool:
+        return self.late(state.upcoming_sleep) or state.upcoming_sleep > LONGEST_PAUSE
+
 
 def _all_by_user(prompt: Prompt) -> Prompt:
     return replace(prompt, system="", user=f"{prompt.system}\n\n{prompt.user}")
@@ -240,9 +254,11 @@ def _refuses_form(error: ModelError) -> bool:
     return bool(refused) and not _NO_FAULT.search(said)
 
 
-def _back_off(attempt: int) -> float:
-    """The seconds before the next attempt, if the server names none: more every time."""
-    return min(0.5 * 2.0 ** (attempt - 1), 8.0) + random.uniform(0, 0.5)  # noqa: S311 - no secret
+def _pause(state: RetryCallState) -> float:
+    """The seconds before the next attempt: as many as the server names, or more every time."""
+    error = state.outcome.exception() if state.outcome else None
+    seconds = None if error is None else retry_after(error)
+    return _BACK_OFF(state) if seconds is None else seconds
 
 
 @contextmanager

@@ -290,6 +290,7 @@ _FITS = 0.75  # the share of the best relevance from which a memory fits the que
 _COVERS = 0.5  # the same for one that has all words of the question that the best one has
 _COMPARED = 5  # candidates, the best ones: they are read for most answers anyway
 _READ = 10  # candidates in which one is looked for that was not said before
+_BEHIND = 0.999  # so that what was said stands behind it, and in its own order
 _SHORT = 6  # words, or Chinese characters, of a value
 
 _LONG = re.compile(r"[.!?;。！？；]\W+\w|.{120}")  # more than one, or a long one
@@ -379,9 +380,10 @@ def unsaid_first(facts: Facts, scores: Sequence[float], exchange: str) -> list[f
         own = {*words(memory.content)} if memory else told
         if 2 * len(own & told) < len(own):
             for n, other in enumerate(said, 1):
-                ratios[other] = scores[place] / scores[other] * (1 - n / 1000)
+                ratios[other] = scores[place] / scores[other] * _BEHIND**n
             return ratios
-        said.append(place)
+        if scores[place] > 0:
+            said.append(place)
     return ratios
 
 

@@ -17,7 +17,7 @@ from recall_retrievers.core.query import JOINED
 from recall_retrievers.core.requests import Work
 from recall_retrievers.core.settings import Count
 from recall_retrievers.core.stage import Flow, Recall, Stage
-from recall_retrievers.store.conversation import NO_TURNS, named, read_turn
+from recall_retrievers.store.conversation import NO_TURNS, named, read_turn, without_courtesies
 from recall_retrievers.text.questions import asks_about
 from recall_retrievers.timeline import parse_time
 
@@ -106,7 +106,8 @@ class ReadMessage(Stage):
     def _joined(self, recall: Recall, messages: Sequence[object]) -> Recall:
         query = recall.query
         chosen = self._chosen(messages, query.reference_time.tzinfo)
-        turns = [turn for turn in (read_turn(each, query.scope) for each in chosen) if turn]
+        read = (read_turn(message, query.scope) for message in chosen)
+        turns = [*without_courtesies(filter(None, read))]  # they are not stored either
         mark = Step(self.stage_name, notes={JOINED: "messages"})
         present = {query.text, *(memory.content for memory in recall.memories)}
         present.update(memory.id for memory in recall.memories)

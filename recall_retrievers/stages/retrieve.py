@@ -29,6 +29,7 @@ from recall_retrievers.ranking.fusion import (
 )
 from recall_retrievers.ranking.near_duplicates import copies, diversified, for_all
 from recall_retrievers.ranking.ratios import day_of_clock, time_alone
+from recall_retrievers.text.follow_ups import adds_nothing
 from recall_retrievers.text.order import AskedOrder, asked_order, without_order
 from recall_retrievers.text.questions import asks_for_time_alone, asks_what_was_before
 from recall_retrievers.text.words import in_english, words
@@ -131,7 +132,9 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
                     self._evidence(query, texts[0], part, arms[n * len(part) :][: len(part)])
                     for n, part in enumerate(searches)
                 )
-                evidence = max(signs, key=lambda sign: sign.number)
+                evidence = Evidence("none")
+                if not adds_nothing(query.text, query.said_before):
+                    evidence = max(signs, key=lambda sign: sign.number)
                 recall = replace(recall, evidence=evidence)
             if self.only_with_evidence and evidence.sign == "none" and len(pool):
                 [made] = yield [Work(pool.at([0]).made)]

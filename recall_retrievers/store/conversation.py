@@ -19,7 +19,7 @@ from recall_retrievers.core.settings_messages import got
 from recall_retrievers.ranking.ratios import PAUSE
 from recall_retrievers.store.chroma.rows import filled_in
 from recall_retrievers.store.chroma.search_text import ending, index_text
-from recall_retrievers.text.follow_ups import is_courtesy
+from recall_retrievers.text.follow_ups import adds_nothing
 from recall_retrievers.timeline import parse_time
 
 _AUTHORS = {"human": "user", "ai": "assistant", "chatbot": "assistant", "model": "assistant"}
@@ -50,7 +50,7 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
             f"expected a list of messages; got one {type(messages).__name__}: put it in a list"
         )
     read = (read_turn(message, scope) for message in messages)
-    turns = named([*_without_courtesies(filter(None, read))], created_at)
+    turns = named([*without_courtesies(filter(None, read))], created_at)
     before = stored([turn_before]) if turn_before else []
     if turn_before and not before:
         raise StoreError(
@@ -60,13 +60,13 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
     return _linked(_dated(turns, created_at, now, stored), before[0] if before else None)
 
 
-def _without_courtesies(turns: Iterable[Memory]) -> Iterator[Memory]:
+def without_courtesies(turns: Iterable[Memory]) -> Iterator[Memory]:
     """The turns without "ok" and "Thanks!"; "Yes." stays where it answers a question."""
     before = ""
     for turn in turns:
-        if before.endswith(("?", "？")) or not is_courtesy(turn.content):
+        if not adds_nothing(turn.content, before):
             yield turn
-        before = turn.content.rstrip()
+        before = turn.content
 
 
 def named(turns: Sequence[Memory], created_at: datetime | None) -> list[Memory]:

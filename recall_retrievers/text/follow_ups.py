@@ -137,6 +137,16 @@ def is_courtesy(text: str, talk: str = "") -> bool:
     return False
 
 
+def adds_nothing(text: str, before: str = "") -> bool:
+    """Whether a message is a courtesy, and no answer to a question that stands before it.
+
+    Examples:
+        >>> adds_nothing("Yes."), adds_nothing("Yes.", "Do you have cats?")
+        (True, False)
+    """
+    return not before.rstrip().endswith(("?", "？")) and is_courtesy(text)
+
+
 def _refers(pair: Sequence[str], language: str) -> bool:
     """Whether a word, with the one behind it, stands for something that was named before."""
     if pair[0] in _words("demonstratives", language):

@@ -8,6 +8,7 @@ import pytest
 from conftest import WordsEmbedding
 from faces import postgres as server
 from faces.adapters import FACES, Face
+from tenacity import wait_none
 
 from recall_retrievers.llm import client as answering
 from recall_retrievers.store import RecallStore
@@ -116,7 +117,7 @@ def boiler(words: WordsEmbedding) -> Iterator[RecallStore]:
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that is tried again is tried at once. A private name: it is no setting."""
-    monkeypatch.setattr(answering, "_back_off", lambda _: 0.0)
+    monkeypatch.setattr(answering, "_BACK_OFF", wait_none())
 
 
 @pytest.fixture(scope="module")

@@ -32,6 +32,7 @@ from llama_index.core.llms import (
 from llama_index.core.types import PydanticProgramMode
 from pydantic import BaseModel
 from tables import table
+from tenacity import wait_fixed
 
 from recall_retrievers.core.requests import Prompt, Reply
 from recall_retrievers.core.transient_errors import is_transient, retry_after
@@ -142,7 +143,7 @@ def test_other_errors_are_not_tried_again(ask: Callable[..., list[Reply]]) -> No
 def test_a_server_is_asked_again_when_it_says(
     ask: Callable[..., list[Reply]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answering, "_back_off", lambda _: 50.0)
+    monkeypatch.setattr(answering, "_BACK_OFF", wait_fixed(50))
     model = Scripted(status(429, **{"retry-after": "0.05"}), "said")
 
     [reply] = ask(model)
