@@ -130,6 +130,14 @@ def test_the_exchange_before_it_counts_for_a_question(store: RecallStore) -> Non
     )
 
 
+def test_thanks_in_a_talk_have_none_and_a_yes_to_a_question_has_some(store: RecallStore) -> None:
+    said = [("user", "Where did I park?"), ("assistant", "In Elm Street.")]
+    asked = [*said, ("user", "Oh?"), ("assistant", "Shall I say where the dentist is?")]
+    assert evidence(store, "Thanks!", messages=said).sign == "none"
+    assert evidence(store, "谢谢", messages=said).sign == "none"
+    assert evidence(store, "Yes, please.", messages=asked).sign != "none"
+
+
 @table("settings", [{"method": "semantic"}, {"method": "keyword"}, {}], ids=str)
 def test_where_the_scale_is_not_known_nothing_is_denied(settings: dict[str, Any]) -> None:
     with RecallStore(embedding=WordsEmbedding()) as store:

@@ -11,6 +11,7 @@ from stages.scripted import answered
 from tables import table
 
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.message import Message
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Recall
@@ -273,6 +274,14 @@ def test_what_the_assistant_said_is_found_by_who_asks_for_it(question: str, firs
     [best, _] = FuseRerank().apply(Recall(query, turns)).memories
 
     assert best.content == first
+
+
+def test_what_was_said_stays_where_no_score_is_above_0() -> None:
+    said = (Message(role="user", content="Tea?"), Message(role="assistant", content="Green tea."))
+    query = Query(text="And when?", reference_time=NOW, messages=said)
+    found = [Candidate(content=x, id=x, score=0.0) for x in ("Green tea.", "The car is red.")]
+
+    assert not FuseRerank().apply(Recall(query, tuple(found))).memories  # and nothing is raised
 
 
 def test_a_memory_of_nobody_that_names_the_person_is_lifted_as_the_turns_of_the_person() -> None:

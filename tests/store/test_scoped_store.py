@@ -111,8 +111,10 @@ def test_a_view_fills_in_its_scope_and_can_be_narrowed(whole: RecallStore) -> No
 def test_where_a_scope_is_required_an_id_of_another_user_is_not_replaced() -> None:
     with RecallStore(embedding=SmallEmbedding(), require_scope=("user_id",)) as strict:
         strict.add([{"id": "m1", "content": "tea", "user_id": "ann"}])
-        with pytest.raises(ScopeError, match="'m1' is there already, outside the scope"):
-            strict.add([{"id": "m1", "content": "rum", "user_id": "bob"}])
+        rum = [{"id": "m1", "content": "rum", "user_id": "bob"}]
+        for add in (strict.add, lambda memories: strict.add_embedded(memories, {})):
+            with pytest.raises(ScopeError, match="'m1' is there already, outside the scope"):
+                add(rum)
         assert contents(strict.get(["m1"], scope={"user_id": "ann"})) == ["tea"]
 
 
